@@ -18,10 +18,10 @@ PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(1)/python -m pytest -n $$(
 test: .venv/.ready-dev  ## run the tests; ARGS='-k map' selects some
 	$(call PYTEST,$(BIN)) $(ARGS)
 
-# With the lowest versions that pyproject.toml allows. inner.txt ignores the warnings of scikit-learn 1.6 and array-api-compat 1.9 with
-# the newest pytest and torch.
-lowest: .venv-lowest/.ready  ## run the tests of the core with the lowest versions of the dependencies
-	$(call PYTEST,.venv-lowest/bin) @tests/inner.txt
+# With the lowest versions that pyproject.toml allows: inner.txt are tests of the core, extras.txt of the command line and the extras. They
+# ignore warnings of old versions.
+lowest: .venv-lowest/.ready  ## run tests with the lowest versions of the dependencies and extras
+	$(call PYTEST,.venv-lowest/bin) @tests/inner.txt @tests/extras.txt
 
 bench: .venv/.ready-dev  ## run the benchmarks
 	$(BIN)/python -m benchmarks
@@ -77,12 +77,13 @@ $(BIN)/python:
 	$(INSTALL) '.[docs]'
 	touch $@ .venv/.ready-dev .venv/.ready-demo
 
-# The lowest versions of the dependencies, with the package and everything else from .venv.
+# The lowest versions of the dependencies and of the extras but torch (several gigabytes), with the package and everything else from .venv.
 SITE = $$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 .venv-lowest/.ready: pyproject.toml .venv/.ready-dev
 	rm -rf .venv-lowest
 	$(BIN)/python -m venv .venv-lowest
-	sed -n '/^dependencies = \[/,/^\]/s/^ *"\(.*\)>=\(.*\)",/\1==\2/p' pyproject.toml > .venv-lowest/versions.txt
+	sed -n '/^dependencies = \[/,/^\]/p; /^plot = /,/^anndata = /p' pyproject.toml | grep -v '^torch = ' | sed 's/ #.*//' | \
+		grep -o '"[^"]*>=[^"]*"' | tr -d '"' | sed 's/>=/==/' | sort -u > .venv-lowest/versions.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/versions.txt
 	printf '%s\n' "$$PWD/src" "$(call SITE,$(BIN))" > "$(call SITE,.venv-lowest/bin)/everything-else.pth"
 	touch $@

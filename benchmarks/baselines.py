@@ -103,13 +103,6 @@ ROWS = [
         ((".210",), (".090",), (".102",), (".084",)),
         range(1),
     ),
-    Row(
-        "HalfSpaceProjection: distortion",
-        lambda seed: estimators.HalfSpaceProjection(random_state=seed),
-        distortion,
-        "<=",
-        ((".147",), (".067",), (".124",), (".104",)),
-    ),
 ]
 NOTE = (
     "HyperbolicMDS on the phylo tree: .140 / 70.3 is what the eigenvectors of J X'X give, with the data at its mean; they "

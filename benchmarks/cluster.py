@@ -25,7 +25,7 @@ from horopca import HoroPCA
 from horopca.estimators.fitting import fitted_coordinates
 from horopca.geometry import from_hyperboloid, lift
 from horopca.io.stores import open_store, save_store
-from horopca.statistics import sampled_mean_square_distance
+from horopca.statistics.pairs import sampled_mean_square_distance
 
 WORKERS, LIMIT = 4, 1 << 30
 COLUMNS, CHUNK_ROWS = 32, 1 << 17

@@ -29,11 +29,11 @@ from sklearn.neighbors import kneighbors_graph
 
 from horopca.datasets import fetch_graph, load_mammals, make_hierarchical_normals, random_tree
 from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, reconstruction
-from horopca.embed.descent import best_fit
 from horopca.embed.graphs import as_graph, shortest_paths
 from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.io import EdgeList
 from horopca.metrics import neighbours_kept
+from horopca.metrics.distances import best_scale
 
 from .data import NAMES
 
@@ -226,7 +226,8 @@ def _cell_graph(path: Path, k: int, components: int) -> csr_array:
 def _kept(graph: csr_array, X: np.ndarray) -> str:
     D, E = shortest_paths(graph), pairwise_distance(to_hyperboloid(X))
     pairs = np.triu_indices(len(D), 1)
-    distortion = best_fit(E[pairs] / D[pairs]).distortion
+    ratios = E[pairs] / D[pairs]
+    distortion = np.mean(np.abs(ratios / best_scale(ratios) - 1))
     return f"{distortion:.3f}  {neighbours_kept(D, E, metric='precomputed'):.3f}"
 
 

@@ -26,7 +26,6 @@ SWITCHES = "--headless --no-sandbox --disable-gpu --no-first-run --disable-backg
 ROUNDS, FRAMES = 5, 8
 VIEWS = ("#model=poincare", "#model=equidistant")
 TARGETS = {10_000: 30, 100_000: 250, 1_000_000: 1000}  # milliseconds of a frame
-EARLIER = {100_000: "34 to 41"}  # milliseconds, Poincaré, at commit 3b8fc15 on two quiet cores
 SIZE = {"width": 1280, "height": 800}
 
 
@@ -88,8 +87,7 @@ def measure_frames(browser, n: int, folder: Path, before: Path | None) -> Table:
             model = query.split("=")[-1]
             times = frame_times(browser, paths, query)
             now, high = np.median(times["now"]), np.quantile(times["now"], 0.95)
-            usual = EARLIER.get(n, "") if model == "poincare" else ""
-            then = f"{np.median(times['before']):.1f}" if "before" in times else usual
+            then = f"{np.median(times['before']):.1f}" if "before" in times else ""
             ratio = f"{now / np.median(times['before']):.2f}" if "before" in times else ""
             limit = TARGETS.get(n)
             target = "" if limit is None else f"< {limit}{'' if now < limit else ' MISSED'}"

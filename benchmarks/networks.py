@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.decomposition import PCA
 
-from horopca import HoroPCA
+from horopca import HoroPCA, TangentPCA
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 
 from .dense import STEPS, centred, dense_variance, unit
@@ -29,6 +29,7 @@ from .scale import points
 
 COMPONENTS = (2, 8)
 REPEATS = 2
+STRETCHED_ROWS = 1000  # Rows that the stretch is fitted to: the transform of all rows is measured.
 MEASURED_STEPS = 3  # of the dense way, each as long as every other
 MODEL = "lorentz-space"
 
@@ -53,22 +54,32 @@ class Took(NamedTuple):
         return [f"{self.wall:.2f} s", f"{self.processor:.2f} s", f"{self.processor / other.processor:.1f}"]
 
 
-def host_rows(X: np.ndarray, K: int, table: Table) -> None:
-    """Fit and transform of the processor, beside PCA's."""
+def host_rows(X: np.ndarray, K: int, table: Table) -> Took:
+    """Fit and transform of the processor, beside PCA's; returns what the fit took."""
     plain, ours = PCA(K), HoroPCA(K, model=MODEL, random_state=0)
     beside = [Took.by(lambda: plain.fit(X)), Took.by(lambda: plain.transform(X))]
     own = [Took.by(lambda: ours.fit(X)), Took.by(lambda: ours.transform(X))]
     for name, took in ((f"PCA({K})", beside), (f"HoroPCA({K})", own)):
         for what, one, other in zip(("fit", "transform"), took, beside, strict=True):
             table.add_row(name, what, *one.cells(other))
+    return own[0]
 
 
-def device_rows(X: np.ndarray, K: int, table: Table) -> None:
-    """The same on a GPU, the array there before and after."""
-    there, ours = torch.as_tensor(X, device="cuda"), HoroPCA(K, model=MODEL, random_state=0)
-    table.add_row(f"HoroPCA({K}), GPU", "fit", f"{seconds(lambda: ours.fit(there), 3):.2f} s", "", "")
-    table.add_row("", "transform", f"{1e3 * seconds(lambda: ours.transform(there)):.2f} ms", "", "")
-    assert ours.transform(there).device == there.device
+def device_rows(X: np.ndarray, K: int, host: Took, table: Table) -> None:
+    """The same on a GPU, the array there before and after; `host` is the fit of the processor."""
+    there = torch.as_tensor(X, device="cuda")
+    took = seconds(lambda: torch.pca_lowrank(there, K), 3)
+    table.add_row(f"torch.pca_lowrank({K}), GPU", "fit", f"{took:.3f} s", "", "")
+    for kind in (TangentPCA, HoroPCA):
+        pca = kind(K, model=MODEL, random_state=0) if kind is HoroPCA else kind(K, model=MODEL)
+        took = seconds(lambda pca=pca: pca.fit(there), 3)
+        faster = f" ({host.wall / took:.1f} x the processor's)" if kind is HoroPCA else ""
+        table.add_row(f"{kind.__name__}({K}), GPU", "fit", f"{took:.2f} s{faster}", "", "")
+        table.add_row("", "transform", f"{1e3 * seconds(lambda pca=pca: pca.transform(there)):.2f} ms", "", "")
+        assert pca.transform(there).device == there.device
+    stretched = HoroPCA(K, model=MODEL, stretch=True, random_state=0).fit(there[:STRETCHED_ROWS])
+    took = seconds(lambda: stretched.transform(there))
+    table.add_row(f"HoroPCA({K}, stretch=True), GPU", "transform", f"{1e3 * took:.2f} ms", "", "")
 
 
 def dense_step(X: np.ndarray, K: int) -> Callable[[], None]:
@@ -109,9 +120,9 @@ def main(rows: int = 100_000, columns: int = 512, dense: int = 200) -> None:
     console = Console(width=130)
     table = new_table(f"{rows:,} x {columns} float32, {torch.get_num_threads()} threads", "PCA's")
     for K in COMPONENTS:
-        host_rows(X, K, table)
+        host = host_rows(X, K, table)
         if torch.cuda.is_available():
-            device_rows(X, K, table)
+            device_rows(X, K, host, table)
     console.print(table)
     few = new_table(f"{dense} of the points", "ours")
     for K in COMPONENTS:

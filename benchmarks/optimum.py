@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import HoroPCA
-from horopca._optimize.families import FreeSpines, IdealSpines, compose, extended_spines, ideal_parameters
+from horopca._optimize.families import compose, extended_spines, free_spines, ideal_parameters, ideal_spines
 from horopca._optimize.lbfgs import maximise
 from horopca._optimize.objectives import OBJECTIVES, objective_over
 from horopca._optimize.sample import Sample, all_pairs
@@ -77,7 +77,7 @@ def best_found(X: np.ndarray, options: dict[str, Any], starts: int, first: np.nd
         bases = np.concatenate([bases, np.broadcast_to(rng.uniform(0, 0.6, (starts, 1, 1)), (starts, K, 1)) / K], axis=2)
         objective_soft = objective_over(sample, name, all_pairs(sample.size), 0.03)
         bases = maximise(objective_soft, bases, max_iter=100, tol=1e-7).points
-    family = FreeSpines() if free else IdealSpines()
+    family = free_spines if free else ideal_spines
     theta = bases if free else ideal_parameters(bases)
     return float(maximise(compose(objective, family), theta, max_iter=300, tol=1e-9).best(1).values[0])
 

@@ -1,6 +1,6 @@
-"""How far error bars hold: simulations from models whose truth is known.
+"""How often error bars are right: simulations from models whose truth is known, in the tables of docs/trust.md.
 
-    python -m benchmarks.trust                   # all tables: more than an hour of processor time
+    python -m benchmarks.trust                   # all tables: about three hours of processor time
     python -m benchmarks.trust selection         # one of TABLES
     python -m benchmarks.trust coverage runs=20  # with at most 20 simulations for each row
 
@@ -22,6 +22,7 @@ from horopca.datasets import load_mammals
 from horopca.embed import TreeEmbedding
 from horopca.estimators.parallel_analysis import look_dependent
 from horopca.geometry import align, distance, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
+from horopca.geometry._arrays import unit
 from horopca.geometry.isometries import Frame, between
 from horopca.metrics import average_distortion, bootstrap, component_curve
 from horopca.projections import Spine, slide, spine_basis
@@ -51,7 +52,7 @@ class Model(NamedTuple):
     size: float = 1.0  # all deviations are multiplied by this
     tails: bool = False  # Student's t with 3 degrees of freedom instead of a normal distribution
     skewed: bool = False  # exponential coordinates, about their mean, instead of normal ones
-    family: int = 1  # points in a family, whose deviation is 0.3 of that of all points
+    family: int = 1  # points in a family, whose deviation is 0.3 of that of all points; 0: families of 1, 2, 4, 8, ... points
     grouped: bool = False  # whether the families are passed as groups
     runs: int = 50  # simulations
 
@@ -63,8 +64,8 @@ def planted(model: Model, rng: np.random.Generator) -> Planted:
     mean = to_hyperboloid(rng.standard_normal((1, d)) / np.sqrt(d), "tangent")[0]
     deviations = np.where(np.arange(d) < K, np.where(np.arange(d) < 1, model.first, 1.0), model.noise)
     v = rng.standard_normal((n, d))
-    members = np.arange(n) // model.family
-    if model.family > 1:
+    members = np.arange(n) // model.family if model.family else np.log2(np.arange(1, n + 1)).astype(int)
+    if model.family != 1:
         v = rng.standard_normal((n, d))[members] + 0.3 * v
     if model.skewed:
         v = rng.exponential(size=(n, d)) - 1
@@ -75,14 +76,14 @@ def planted(model: Model, rng: np.random.Generator) -> Planted:
 
 
 COVERED = {
-    "1, t₃ tails": Model(1, d=3, tails=True, runs=200),
-    "1": Model(1, d=3, runs=100),
-    "1, three times as far out": Model(1, d=3, size=3.0),
-    "1, 30 points": Model(1, n=30, d=3),
-    "1, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2, runs=20),
-    "1, families of ten": Model(1, d=3, family=10),
-    "1, families of ten, with `groups`": Model(1, d=3, family=10, grouped=True),
-    "2": Model(2, d=3, runs=200),
+    "normal": Model(1, d=3, runs=100),
+    "normal, three times as far out": Model(1, d=3, size=3.0),
+    "normal, 30 points": Model(1, n=30, d=3),
+    "normal, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2, runs=20),
+    "t₃ tails": Model(1, d=3, tails=True, runs=200),
+    "families of ten": Model(1, d=3, family=10),
+    "families of ten, with `groups`": Model(1, d=3, family=10, grouped=True),
+    "normal, two directions": Model(2, d=3, runs=200),
 }
 REFITS = 50  # In each simulation.
 
@@ -104,30 +105,35 @@ def coverage(model: Model, seed: int) -> tuple[bool, float]:
     return np.degrees(angle) <= found.angle_bounds[-1], float(np.mean(found.contains(from_hyperboloid(matched, "tangent"))))
 
 
+def rate(mean: float, error: float) -> str:
+    return f"{mean:.1%} ± {error:.1%}" if error > 0 else f"{mean:.0%}"
+
+
 def print_coverage(most: int = 1000) -> None:
     """How often intervals of 90 % hold what is true."""
     print(f"How often intervals of 90 % hold the truth ({REFITS} refits in each simulation):\n")
-    print("| planted | bound of the angle | regions of images | simulations |\n|---|---:|---:|---:|")
+    print("| points | angle within its bound | images within their regions | simulations |\n|---|---:|---:|---:|")
     for name, model in COVERED.items():
         runs = min(most, model.runs)
         found = Parallel(n_jobs=-1)(delayed(coverage)(model, seed) for seed in range(runs))
-        cells = (f"{np.mean(values):.1%} ± {np.std(values) / np.sqrt(runs):.1%}" for values in zip(*found, strict=True))
+        cells = (rate(np.mean(values), np.std(values) / np.sqrt(runs)) for values in zip(*found, strict=True))
         print(f"| {name} | {' | '.join(cells)} | {runs} |", flush=True)
 
 
 SELECTED = {
-    "none, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True, runs=200),
     "none": Model(0, noise=1.0, runs=200),
     "none, t₃ tails": Model(0, noise=1.0, tails=True, runs=200),
     "none, skewed": Model(0, noise=1.0, skewed=True, runs=200),
     "none, families of ten": Model(0, noise=1.0, family=10, runs=20),
-    "2, t₃ tails": Model(2, tails=True, runs=100),
-    "2, 30 points in 20 dimensions": Model(2, n=30, d=20, noise=0.2, runs=100),
-    "2, three times as far out": Model(2, size=3.0, runs=100),
-    "1": Model(1, runs=100),
-    "2": Model(2, runs=100),
-    "3": Model(3, runs=100),
-    "2, the first three times as wide": Model(2, first=3.0, runs=100),
+    "none, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True, runs=200),
+    "none, families of 1, 2, 4, ... 32 and 37, with `groups`": Model(0, noise=1.0, family=0, grouped=True, runs=100),
+    "one": Model(1, runs=100),
+    "two": Model(2, runs=100),
+    "three": Model(3, runs=100),
+    "two, the first three times as wide": Model(2, first=3.0, runs=100),
+    "two, t₃ tails": Model(2, tails=True, runs=100),
+    "two, 30 points in 20 dimensions": Model(2, n=30, d=20, noise=0.2, runs=100),
+    "two, three times as far out": Model(2, size=3.0, runs=100),
 }
 
 
@@ -146,8 +152,8 @@ def print_selection(most: int = 1000) -> None:
         chosen = Parallel(n_jobs=-1)(delayed(selection)(model, run) for run in range(runs))
         counts = np.bincount(np.minimum(chosen, 4), minlength=5)
         right = counts[model.K] / runs
-        error = np.sqrt(right * (1 - right) / runs)
-        print(f"| {name} | {' | '.join(map(str, counts))} | {right:.1%} ± {error:.1%} | {runs} |", flush=True)
+        cell = rate(right, np.sqrt(right * (1 - right) / runs))
+        print(f"| {name} | {' | '.join(map(str, counts))} | {cell} | {runs} |", flush=True)
 
 
 # Tangent vectors (n, d) of independent rows, alone and in clusters, and of families.
@@ -156,6 +162,7 @@ ROWS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "normal, deviations from 1 to 0.1": lambda n, d, rng: rng.standard_normal((n, d)) * np.linspace(1, 0.1, d),
     "log-normal": lambda n, d, rng: np.exp(0.7 * rng.standard_normal((n, d))),
     "t₃ tails": lambda n, d, rng: t3(n, d, rng),
+    "exponential radii": lambda n, d, rng: rng.exponential(size=(n, 1)) * unit(rng.standard_normal((n, d))),
     "uniform in a cube": lambda n, d, rng: rng.uniform(-1, 1, (n, d)),
     "normal in a plane": lambda n, d, rng: np.pad(rng.standard_normal((n, 2)), ((0, 0), (0, d - 2))),
     "two clusters": lambda n, d, rng: clusters(2, n, d, rng) + rng.standard_normal((n, d)),
@@ -163,6 +170,7 @@ ROWS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "four clusters, t₃ tails": lambda n, d, rng: clusters(4, n, d, rng) + t3(n, d, rng),
     "six clusters": lambda n, d, rng: clusters(6, n, d, rng) + rng.standard_normal((n, d)),
     "six clusters, ten times as far apart": lambda n, d, rng: 10 * clusters(6, n, d, rng) + rng.standard_normal((n, d)),
+    "twelve clusters": lambda n, d, rng: clusters(12, n, d, rng) + rng.standard_normal((n, d)),
     "pairs, 0.1 as wide": lambda n, d, rng: families(n, d, 2, 0.1, rng),
     "families of five, 0.1 as wide": lambda n, d, rng: families(n, d, 5, 0.1, rng),
     "families of five, 0.2 as wide": lambda n, d, rng: families(n, d, 5, 0.2, rng),
@@ -210,17 +218,17 @@ Picture = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of points (n, d) of 
 PICTURES: dict[str, Picture] = {
     "`HoroPCA(2)`": lambda X, parent: HoroPCA(2).fit_transform(X),
     "`HoroPCA(2, stretch=True)`": lambda X, parent: HoroPCA(2, stretch=True).fit_transform(X),
-    "the same, refined": lambda X, parent: refine(X, HoroPCA(2, stretch=True).fit_transform(X)),
+    "the stretched picture after `refine`": lambda X, parent: refine(X, HoroPCA(2, stretch=True).fit_transform(X)),
     "`TreeEmbedding()` of the tree": lambda X, parent: TreeEmbedding(random_state=0).fit(parent).embedding_,
 }
 
 
-def redrawn(picture: Picture, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the mammals that remain without a tenth of the leaves, and their picture."""
+def redrawn(picture: Picture, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the mammals that remain without a share of the leaves, and their picture."""
     mammals = load_mammals()
     parent, n = mammals.parent, len(mammals.points)
     leaves = np.setdiff1d(np.arange(n), parent)
-    gone = np.random.default_rng(seed).choice(leaves, len(leaves) // 10, replace=False)
+    gone = np.random.default_rng(seed).choice(leaves, round(share * len(leaves)), replace=False)
     kept = np.setdiff1d(np.arange(n), gone)
     number = np.full(n + 1, -1)  # the parent of the root is -1
     number[kept] = np.arange(len(kept))
@@ -228,25 +236,22 @@ def redrawn(picture: Picture, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def print_pictures(runs: int = 10) -> None:
-    """How far pictures of the mammals change if a tenth of the leaves is left out."""
-    mammals = load_mammals()
-    labels = np.array(mammals.labels)
-    print(f"Pictures of the mammals without a tenth of the leaves, {runs} times; movements relative to the radius\n")
-    print("| picture | stability | distances change by | large branches that move by less than 0.25 |\n|---|---:|---:|---|")
+    """How far pictures of the mammals change if leaves are left out."""
+    mammals, shares = load_mammals(), (0.1, 0.5)
+    print(f"Pictures of the mammals without some leaves, mean ± standard deviation of {runs} refits\n")
+    print("| picture |" + "".join(f" {share:.0%} left out: stability | distances change by |" for share in shares))
+    print("|---|" + "---:|" * 2 * len(shares))
     for name, picture in PICTURES.items():
-        whole = picture(mammals.points, mammals.parent)
-        squares, changes, count = np.zeros(len(labels)), [], np.zeros(len(labels))
-        for kept, after in Parallel(n_jobs=-1)(delayed(redrawn)(picture, seed) for seed in range(runs)):
-            x, y = to_hyperboloid(whole[kept]), to_hyperboloid(after)
-            radius = np.sqrt(np.mean(distance(x, frechet_mean(x).point) ** 2))
-            squares[kept] += (distance(align(y, x, squares=True).move(y), x) / radius) ** 2
-            count[kept] += 1
-            changes.append(average_distortion(whole[kept], after))
-        large = [label for label, size in zip(*np.unique(labels, return_counts=True), strict=True) if size >= 10]
-        moved = {label: float(np.sqrt(np.sum(squares[labels == label]) / np.sum(count[labels == label]))) for label in large}
-        still = [f"{label} ({far:.2f})" for label, far in sorted(moved.items(), key=lambda item: item[1]) if far < 0.25]
-        stability = 1 - min(1.0, float(np.sum(squares) / np.sum(count)))
-        print(f"| {name} | {stability:.2f} | {np.mean(changes):.0%} | {', '.join(still)} |", flush=True)
+        whole, cells = picture(mammals.points, mammals.parent), []
+        for share in shares:
+            moved, changes = [], []
+            for kept, after in Parallel(n_jobs=-1)(delayed(redrawn)(picture, share, seed) for seed in range(runs)):
+                x, y = to_hyperboloid(whole[kept]), to_hyperboloid(after)
+                variance = np.mean(distance(x, frechet_mean(x).point) ** 2)
+                moved.append(min(1.0, float(np.mean(distance(align(y, x, squares=True).move(y), x) ** 2) / variance)))
+                changes.append(average_distortion(whole[kept], after))
+            cells += [f"{1 - np.mean(moved):.2f} ± {np.std(moved):.2f}", f"{np.mean(changes):.1%} ± {np.std(changes):.1%}"]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)  # Of the rows, moved to the rim.

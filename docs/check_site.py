@@ -1,4 +1,4 @@
-"""Check the built pages: links and images exist, nothing is loaded from a network, and the gallery shows no warnings.
+"""Check the built pages: links and images exist, nothing is loaded from a network, and no page shows warnings or stray escapes.
 
 python docs/check_site.py build/docs
 """
@@ -49,6 +49,8 @@ def errors(folder: Path) -> list[str]:
         found += [f"{name} loads {address} from a network." for address in page.loads if urlsplit(address).netloc]
         if "gallery" in name.parts and re.search(r"\b\w*Warning: ", path.read_text(encoding="utf-8")):
             found.append(f"{name} shows a warning.")
+        if "api" in name.parts and r"\_" in path.read_text(encoding="utf-8"):
+            found.append(f"{name} shows a backslash before an underscore.")
         for address in [*page.links, *page.loads]:
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:

@@ -125,9 +125,9 @@ def escape_docstring(app: Any, what: str, name: str, value: Any, options: Any, l
     """Escape names that end in an underscore and bars, which reStructuredText would take for links and substitutions."""
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
-            parts = line.split("`")
+            parts = re.split(r"(``.+?``|`.+?`)", line)  # code and links, which need no escapes, are at odd positions
             parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|\|", r"\\\g<0>", part) for part in parts[::2]]
-            lines[number] = "`".join(parts)
+            lines[number] = "".join(parts)
 
 
 def included_pages() -> dict[str, str]:

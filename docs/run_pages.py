@@ -53,7 +53,7 @@ def asserted(line: re.Match[str]) -> str:
 def run(path: Path) -> None:
     """Run the code of a page, and copy its images to docs/images/PAGE."""
     images, names = HERE / "images" / path.stem, {"__name__": path.stem}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         os.chdir(folder)
         for kind, content in parts(path):
             if kind == "code":

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
+import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from torch import Tensor
 
 from horopca.geometry import from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
-from horopca.statistics import frechet_mean, principal_axes
+from horopca.statistics.means import frechet_mean, principal_axes
 
 EPSILON = 1e-30
 BATCH_SIZE = 1024  # points per step

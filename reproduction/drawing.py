@@ -60,7 +60,7 @@ def disks(figure: Any, images: Sequence[tuple[str, np.ndarray]], labels: Any = N
 
 
 def _panels(figure: Any, count: int, width: float, height: float) -> list[Any]:
-    """So many axes of a size in inches, three to a line."""
+    """Axes of a size in inches, three in a row."""
     columns = min(3, count)
     lines = -(-count // columns)
     figure.set_size_inches(width * columns, height * lines)

@@ -14,7 +14,6 @@ from .claims import claims_text, verdicts
 from .definitions import Picture, Results, Section, Size
 from .experiments import EXPERIMENTS
 from .experiments.reduction import needs_table, readme_table
-from .experiments.whitening import network_tables
 from .items import items_text
 from .store import Record, results_of, write
 
@@ -24,7 +23,6 @@ IMAGES = "images/reproduction"
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "README.md": readme_table,
     "docs/start.md": needs_table,
-    "docs/whitening.md": network_tables,
 }
 
 

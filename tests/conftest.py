@@ -20,11 +20,11 @@ settings.register_profile("horopca", derandomize=True, deadline=None)
 settings.load_profile("horopca")
 
 
-# The longest tests run first, so that no process waits for another at the end.
+# The longest tests and those that wait for browsers run first, so that no process waits for another at the end.
 LONG = [
-    "fuzz/test_cluster.py", "reproduction/test_reproduction.py", "fuzz/test_arrays.py", "fuzz/test_files.py",
-    "optimize/test_search.py", "input/test_dask.py", "input/test_scale.py", "explorer/test_claims_browser.py",
-    "explorer/test_explorer_browser.py", "estimators/test_layers.py",
+    "estimators/test_layers.py", "reproduction/test_reproduction.py", "cli/test_reduce_dask.py", "embed/test_embed.py",
+    "fuzz/test_files.py", "cli/test_map.py", "explorer/test_picture_browser.py", "explorer/test_navigation_browser.py",
+    "explorer/test_original_browser.py", "explorer/test_files_browser.py",
 ]  # fmt: skip
 
 

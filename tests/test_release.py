@@ -50,6 +50,13 @@ def test_every_claimed_python_is_tested():
     assert set(claimed) <= set(tested) and f">={tested[0]}" == PYPROJECT["project"]["requires-python"]
 
 
+def test_yaml_files_are_valid():
+    """A host ignores a template that it cannot read."""
+    yaml = pytest.importorskip("yaml")
+    files = [*(ROOT / ".github").rglob("*.yml"), ROOT / "recipe" / "recipe.yaml", ROOT / "CITATION.cff"]
+    assert len(files) > 6 and all(yaml.safe_load(path.read_text(encoding="utf-8")) for path in files)
+
+
 def test_workflows_pin_every_action_by_digest():
     workflows = (ROOT / ".github" / "workflows").glob("*.yml")
     used = re.findall(r"uses: (?!\./)(\S+)", "\n".join(path.read_text(encoding="utf-8") for path in workflows))

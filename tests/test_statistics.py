@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import mpmath
 import numpy as np
 import pytest
 
 from clouds import cloud, rotation, turned
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate, translate_to_origin
 from horopca.geometry._arrays import to_numpy
-from horopca.statistics import (
-    Status,
-    frechet_mean,
-    frechet_median,
-    mean_relative_change,
-    mean_square_distance,
-    pair_distances,
-    principal_axes,
-    sampled_mean_square_distance,
-    variance_about,
-)
+from horopca.statistics.means import Status, frechet_mean, frechet_median, principal_axes, variance_about
+from horopca.statistics.pairs import mean_square_distance, pair_distances, sampled_mean_square_distance
 
 
 @pytest.mark.parametrize("radius", [0.5, 5.0, 12.0, 60.0])
@@ -30,30 +20,12 @@ def test_frechet_mean_is_a_minimum(radius):
     assert mean.n_iter < 30
     for step in np.random.default_rng(0).standard_normal((20, 4)) * 1e-2:
         assert variance_about(x, translate(lift(step), mean.point)) > mean.variance
+    assert mean.variance <= mean_square_distance(x) / 2 * (1 + 1e-12)  # equal in flat space
 
 
-@pytest.mark.parametrize("radius", [0.5, 5.0, 12.0])
-def test_frechet_variance_is_at_most_half_the_pair_variance(radius):
-    """Equal in flat space; a mean that has not converged breaks it."""
-    x = cloud(60, 4, radius=radius)
-    assert frechet_mean(x).variance <= mean_square_distance(x) / 2 * (1 + 1e-12)
+def test_the_variance_of_small_data_is_half_the_pair_variance():
     tiny = lift(1e-5 * np.random.default_rng(0).standard_normal((50, 3)))
     assert frechet_mean(tiny).variance == pytest.approx(mean_square_distance(tiny) / 2, rel=1e-8)
-
-
-def test_frechet_mean_moves_with_the_data():
-    x, m, Q = cloud(60, 4, radius=8), cloud(1, 4, seed=3)[0], rotation(4)
-    moved = frechet_mean(translate(turned(x, Q), m))
-    expected = translate(turned(frechet_mean(x).point[None], Q), m)[0]
-    assert distance(moved.point, expected) < 1e-9
-
-
-def test_frechet_mean_of_one_point_and_of_equal_points():
-    x = cloud(1, 3)
-    assert np.allclose(frechet_mean(x).point, x[0])
-    same = frechet_mean(np.repeat(x, 7, axis=0))
-    assert np.allclose(same.point, x[0])
-    assert same.variance < 1e-20
 
 
 @pytest.mark.parametrize(("n", "d", "radius"), [(60, 4, 0.5), (60, 4, 30.0), (7, 1, 2.0), (3, 2, 1.0), (2, 3, 2.0)])
@@ -79,25 +51,15 @@ def test_the_median_on_a_line_is_the_median_and_between_two_points_anywhere():
         assert found.converged and a[24] - 1e-8 <= np.arcsinh(found.point[1]) <= a[25] + 1e-8
 
 
-def test_the_median_against_sixty_digits():
-    """The equation of the median, that the unit vectors towards the points add up to nothing."""
-    x = cloud(9, 2, radius=2.0)
-    with mpmath.workdps(60):
-        point = [mpmath.mpf(float(v)) for v in frechet_median(x).point[1:]]
-        points = [[mpmath.mpf(float(v)) for v in p[1:]] for p in x]
-
-        def total(a, b):
-            t = mpmath.sqrt(1 + a * a + b * b)
-            return sum(mpmath.acosh(t * mpmath.sqrt(1 + p * p + q * q) - a * p - b * q) for p, q in points)
-
-        slope = [mpmath.diff(total, tuple(point), n) for n in ((1, 0), (0, 1))]
-    assert max(map(abs, slope)) < 1e-8
+@pytest.mark.parametrize("middle", [frechet_mean, frechet_median])
+def test_the_mean_and_the_median_move_with_the_data(middle):
+    x, m, Q = cloud(60, 4, radius=8), cloud(1, 4, seed=3)[0], rotation(4)
+    expected = translate(turned(middle(x).point[None], Q), m)[0]
+    assert distance(middle(translate(turned(x, Q), m)).point, expected) < 1e-8
 
 
-def test_the_median_moves_with_the_data_and_not_with_a_few_of_its_points():
-    x, m, Q = cloud(60, 4, radius=3), cloud(1, 4, seed=3)[0], rotation(4)
-    expected = translate(turned(frechet_median(x).point[None], Q), m)[0]
-    assert distance(frechet_median(translate(turned(x, Q), m)).point, expected) < 1e-8
+def test_the_median_does_not_move_with_a_few_of_its_points():
+    x = cloud(60, 4, radius=3)
     far = np.concatenate([x, np.repeat(lift(np.sinh(30.0) * np.eye(4)[:1]), 25, axis=0)])
     assert distance(frechet_median(far).point, frechet_median(x).point) < 2
     assert distance(frechet_mean(far).point, frechet_mean(x).point) > 5
@@ -107,15 +69,12 @@ def test_the_median_moves_with_the_data_and_not_with_a_few_of_its_points():
 
 def test_the_median_of_equal_points_is_one_of_them_and_of_most_points_too():
     x = cloud(9, 3, radius=6.0)
-    assert frechet_median(x[:1]).converged and np.allclose(frechet_median(np.repeat(x[:1], 7, axis=0)).point, x[0])
+    for middle in (frechet_mean, frechet_median):
+        for same in (x[:1], np.repeat(x[:1], 7, axis=0)):
+            assert middle(same).converged and np.allclose(middle(same).point, x[0]) and middle(same).variance < 1e-20
+        assert middle(x, max_iter=1).status is Status.MAX_ITER and not middle(x, max_iter=1).converged
     most = np.concatenate([np.repeat(x[:1], 10, axis=0), x[1:]])
     assert distance(frechet_median(most).point, x[0]) < 1e-7
-    assert not frechet_median(x, max_iter=1).converged
-
-
-def test_frechet_mean_says_when_it_did_not_converge():
-    mean = frechet_mean(cloud(60, 4, radius=12), max_iter=1)
-    assert mean.status is Status.MAX_ITER and not mean.converged
 
 
 def test_frechet_mean_from_a_far_start_takes_shorter_steps():
@@ -131,14 +90,11 @@ def test_pair_variance_is_the_papers_double_sum():
     x = cloud(37, 3)
     double_sum = np.mean(pairwise_distance(x) ** 2)
     assert mean_square_distance(x) == pytest.approx(double_sum, rel=1e-13)
+    line = cloud(50, 1)  # on which no pairs are needed
+    assert mean_square_distance(line) == pytest.approx(np.mean(pairwise_distance(line) ** 2), rel=1e-12)
     many = cloud(1100, 2)  # in several blocks
     assert len(list(pair_distances(many))) > 10
     assert mean_square_distance(many) == pytest.approx(np.mean(pairwise_distance(many) ** 2), rel=1e-12)
-
-
-def test_pair_variance_on_a_line_needs_no_pairs():
-    x = lift(np.sinh(np.random.default_rng(0).normal(0, 3, 50))[:, None])
-    assert np.isclose(mean_square_distance(x), np.mean(pairwise_distance(x) ** 2), rtol=1e-12)
 
 
 def test_sampled_pair_variance_is_unbiased_within_its_error():
@@ -148,20 +104,6 @@ def test_sampled_pair_variance_is_unbiased_within_its_error():
     assert abs(value - mean_square_distance(x)) < 4 * error
     whole, _ = sampled_mean_square_distance(x[:399], range(1, 200))
     assert whole == pytest.approx(mean_square_distance(x[:399]), rel=1e-12)
-
-
-def test_average_distortion_of_a_scaled_line():
-    v = np.random.default_rng(0).uniform(-2, 2, size=(30, 1))
-    x, y = (to_hyperboloid(s * v, "tangent") for s in (1.0, 0.7))
-    assert mean_relative_change(x, y)[0] == pytest.approx(0.3)
-    assert mean_relative_change(x, x) == (0.0, 0.0)
-
-
-def test_average_distortion_leaves_out_coincident_pairs():
-    x = cloud(20, 3)
-    doubled = np.concatenate([x, x[:5]])
-    value, _ = mean_relative_change(doubled, doubled[:, :3] @ np.eye(3))
-    assert np.isfinite(value)
 
 
 def test_principal_axes_turn_with_the_data():
@@ -176,20 +118,18 @@ def test_principal_axes_turn_with_the_data():
     assert np.allclose(turned_axes, axes @ Q.T)
 
 
-def test_principal_axes_point_where_the_third_moment_is_positive_not_to_the_farthest_point():
-    a = np.array([3.0, 3, 3, 3, -4, -2, -2, -2, -2])  # sum 0; farthest at -4; sum of cubes 12
-    axes, _ = principal_axes(to_hyperboloid(np.column_stack([a, 0.1 * np.sin(a)]), "tangent"))
-    assert np.sum(a**3) > 0
-    assert axes[0, 0] > 0.9
-    mirrored, _ = principal_axes(to_hyperboloid(np.column_stack([-a, 0.1 * np.sin(a)]), "tangent"))
-    assert mirrored[0, 0] < -0.9
-
-
-def test_principal_axes_of_symmetric_data_point_to_the_farthest_point():
-    a = np.array([1.0, 1, 1, 1, 1, 1, 1, 1, -2, -((8 - 8) ** (1 / 3))])  # sum of cubes 0, the farthest at -2
-    assert np.sum(a**3) == 0
+@pytest.mark.parametrize(
+    ("along", "sign"),
+    [
+        ([3.0, 3, 3, 3, -4, -2, -2, -2, -2], 1),  # the sum of cubes is 12, though the farthest is at -4
+        ([-3.0, -3, -3, -3, 4, 2, 2, 2, 2], -1),
+        ([1.0, 1, 1, 1, 1, 1, 1, 1, -2, 0], -1),  # the sum of cubes is 0, the farthest at -2
+    ],
+)
+def test_axes_point_to_the_positive_third_moment_else_to_the_farthest_point(along, sign):
+    a = np.array(along)
     axes, _ = principal_axes(to_hyperboloid(np.column_stack([a, 0 * a]), "tangent"))
-    assert axes[0, 0] == -1
+    assert axes[0, 0] == pytest.approx(sign)
 
 
 def test_every_array_library_has_the_same_mean(xp):
@@ -204,20 +144,18 @@ def test_every_array_library_has_the_same_mean(xp):
 def test_errors_of_the_mean_and_the_median():
     x = cloud(5, 2)
     for middle in (frechet_mean, frechet_median):
-        with pytest.raises(ValueError, match=r"x must hold at least one point, but has shape \(0, 3\)"):
+        with pytest.raises(ValueError, match=r"x must hold at least one point .* but has shape \(0, 3\)"):
             middle(x[:0])
+    for call in (frechet_mean, frechet_median, mean_square_distance, lambda x, weights: variance_about(x, x[0], weights)):
+        with pytest.raises(ValueError, match=r"weights must be one number for each of the 5 points, but have shape \(3,\)"):
+            call(x, weights=np.ones(3))
+        for weights in (np.zeros(5), [-1, 1, 1, 1, 1], [np.nan, 1, 1, 1, 1]):
+            with pytest.raises(ValueError, match="weights must be finite and non-negative, and not all zero"):
+                call(x, weights=weights)
     x[1, 1] = np.nan
-    with pytest.raises(ValueError, match="x must hold finite points"):
-        frechet_median(x)
-
-
-def test_the_median_of_two_tight_clusters_far_apart_does_not_overflow():
-    """Newton's step along the geodesic through both has hardly any curvature to divide by."""
-    direction = np.random.default_rng(309).normal(size=3)
-    direction /= np.linalg.norm(direction)
-    for r in (20.0, 50.0, 90.0):
-        x = to_hyperboloid(np.outer([r, r, r, -r, -r, -r], direction), "tangent")
-        assert np.isfinite(frechet_median(x).point).all()
+    for function in (frechet_mean, frechet_median, mean_square_distance):
+        with pytest.raises(ValueError, match="x must hold finite points"):
+            function(x)
 
 
 def test_fewer_points_than_dimensions_have_the_same_mean_and_axes_as_in_their_span():
@@ -248,7 +186,12 @@ def test_low_precision_and_tensors_with_gradients_are_computed_in_float64(kind):
 
 
 def test_a_step_that_overflows_is_halved():
-    """Points up to the largest valid radius: from far out, Newton's step for the median may leave the range of float64."""
+    """Points up to the largest valid radius, and two tight clusters, between which there is hardly any curvature."""
+    direction = np.random.default_rng(309).normal(size=3)
+    direction /= np.linalg.norm(direction)
+    for r in (20.0, 50.0, 90.0):
+        clusters = to_hyperboloid(np.outer([r, r, r, -r, -r, -r], direction), "tangent")
+        assert np.isfinite(frechet_median(clusters).point).all()
     for seed in range(12):
         rng = np.random.default_rng(seed)
         v = rng.standard_normal((20, 3)) + rng.choice([0, 3])

@@ -1,11 +1,15 @@
 """A user's script, which mypy --strict and pyright check: every documented import."""
 
+import io
+import statistics
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 import horopca.anndata
-from horopca import HoroPCA, HoroPCACV, HyperbolicSVC, compare, explore, from_geoopt, refine
+from horopca import *  # noqa: F403  (it hides neither io nor statistics nor torch)
+from horopca import BSA, HoroPCA, HoroPCACV, HyperbolicMDS, HyperbolicSVC, compare, explore, from_geoopt, refine
 from horopca.embed import DistortionEmbedding
 from horopca.metrics import average_distortion, bootstrap
 from horopca.neighbors import HyperbolicNeighbors
@@ -21,10 +25,20 @@ def reduce_tensor(X: torch.Tensor) -> torch.Tensor:
     return HoroPCACV(4).fit_transform(X)
 
 
+def reduce_distances(D: torch.Tensor) -> torch.Tensor:
+    return HyperbolicMDS(2, metric="precomputed").fit(D).transform(D)
+
+
+def reconstruct(X: torch.Tensor) -> torch.Tensor:
+    bsa = BSA(2).fit(X)
+    return bsa.inverse_transform(bsa.transform(X))
+
+
 def project(X: torch.Tensor) -> torch.Tensor:
     layer = HoroProjection(10, 2)
     return layer.inverse(layer(X))
 
 
 FUNCTIONS = (average_distortion, bootstrap, compare, explore, from_geoopt, horopca.anndata.reduce, plot_plane, refine)
+STANDARD_LIBRARY = (io.StringIO, statistics.mean)
 ESTIMATORS = (DistortionEmbedding, HoroPCA, HoroPCACV, HyperbolicNeighbors, HyperbolicSVC)

@@ -41,8 +41,8 @@ print(f"trustworthiness {trustworthiness(X, Y):.2f}, neighbours kept {neighbours
 
 # %%
 # **The conclusion**: for each type, the fraction of the ten nearest cells that have the same type, in ten dimensions
-# and in the picture. B cells, dendritic cells and monocytes form groups of their own. The kinds of T cells are mixed
-# already in ten dimensions, so their mixture in the picture is not an artefact of the reduction.
+# and in the picture. B cells, dendritic cells, CD34+ cells and monocytes form groups of their own. The kinds of T cells are
+# mixed already in ten dimensions, so their mixture in the picture is not an artefact of the reduction.
 near = [HyperbolicNeighbors(10).fit(Z).kneighbors(return_distance=False) for Z in (X, Y)]
 for name in np.unique(types):
     same = [(types[rows] == name)[types == name].mean() for rows in near]

@@ -22,5 +22,5 @@ table.round(3)
 # Projections to the nearest point of a submanifold (PGA, BSA) crowd the centre. HoroPCA keeps the branches separate, and
 # with a stretch the picture also has the right size.
 chosen = ["horopca-stretch", "horopca-free", "horopca", "tpca", "pga", "hmds"]
-images = {row.record["title"]: row.Y for row in reductions(tree.points, methods=chosen)}
+images = {row["title"]: Y for row, Y, _ in reductions(tree.points, methods=chosen)}
 plot_comparison(images, tree.labels, edges=tree.edges)

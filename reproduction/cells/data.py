@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from horopca.datasets import fetch_embedding, fetch_graph, fetch_network
-from horopca.datasets.fetching import Network
 from horopca.embed.graphs import Graph, as_graph
 
 from ..paper import GRAPHS
@@ -37,5 +36,6 @@ def graph(name: str) -> Graph:
     return as_graph(_or_missing(fetch_graph, GRAPHS[name]))
 
 
-def network(name: str, version: int) -> Network:
+def network(name: str, version: int) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """The points (n, 2), labels and adjacency matrix of one of the networks."""
     return _or_missing(fetch_network, name, version)

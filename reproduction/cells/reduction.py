@@ -18,7 +18,7 @@ from horopca.metrics import average_distortion, frechet_variance, pair_variance
 
 from . import data
 from .ball import capped, sarkar_in_ball
-from .systems import SYSTEMS
+from .systems import SYSTEMS, noisy
 
 SARKARS = ("paper", "lorentz")  # as in the paper; and as far out as float64 can distinguish points
 
@@ -43,9 +43,8 @@ def reduce_embedding(
 
 def noisy_base(graph: str, method: str, noise: float, run: int) -> dict[str, Any]:
     """PGA or BSA through a base point moved from the mean by Gaussian noise of standard deviation `noise`."""
-    options = {"base_noise": noise, "random_state": run}
-    estimator = PGA(2, strategy="greedy", **options) if method == "pga" else BSA(2, base_point="mean", **options)
-    return _reduced(data.embedding(graph), estimator)
+    kind, options = (PGA, {"strategy": "greedy"}) if method == "pga" else (BSA, {})
+    return _reduced(data.embedding(graph), noisy(kind, noise)(2, random_state=run, **options))
 
 
 def reduce_mammals(system: str, run: int) -> dict[str, Any]:

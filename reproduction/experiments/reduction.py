@@ -135,8 +135,8 @@ def _section(results: Results) -> Section:
         "the scale of the code; `HyperbolicAutoencoder()` has a hidden layer, and distances in its loss. Maps that can "
         "lengthen distances (the autoencoders) can have more variance than the data.",
         table(["", *paper.GRAPHS], system_rows(results, paper.REDUCTION, paper.TODAY)),
-        "`RadialPCA()` (which keeps radii and applies PCA to the directions) and the best of many random projections of the "
-        "half-space are baselines. They can lengthen distances, and so recover some of the length that every projection loses.",
+        "`RadialPCA()` (which keeps radii and applies PCA to the directions) is a baseline. It can lengthen distances, and so "
+        "recovers some of the length that every projection loses.",
         "{reduction}",
         "{reduction-disks}",
         "### Ideal points that merge",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import anndata as anndata
     from . import datasets as datasets
     from . import embed as embed
+    from . import estimators
     from . import geometry as geometry
     from . import io as io
     from . import metrics as metrics
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from .estimators import *  # noqa: F403
     from .explorer import explore as explore
     from .metrics.comparison import compare as compare
+
+    __all__ = ["__version__", "compare", "explore", "from_geoopt", "from_hyperbolix", "from_hypll", "refine"]
+    __all__ += estimators.__all__  # type checkers need it in this form; `__getattr__` makes the same list
 
 __version__ = "0.1.0"
 

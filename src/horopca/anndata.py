@@ -16,7 +16,7 @@ from .embed import DistortionEmbedding
 from .estimators import HoroPCA
 from .explorer import Page, explore
 from .io.files import listed
-from .io.fits import how
+from .io.fits import provenance
 
 __all__ = ["map", "reduce"]
 
@@ -63,7 +63,7 @@ def reduce(
     --------
     >>> from types import SimpleNamespace
     >>> from horopca.datasets import make_hierarchy
-    >>> adata = SimpleNamespace(obsm={"X_poincare": make_hierarchy(random_state=0).points}, uns={})  # or an AnnData
+    >>> adata = SimpleNamespace(obsm={"X_poincare": make_hierarchy(2, 3, random_state=0).points}, uns={})  # or an AnnData
     >>> reduce(adata, "poincare", random_state=0)
     >>> adata.obsm["X_horopca"].shape[1], adata.uns["horopca"]["params"]["basis"]
     (2, 'X_poincare')
@@ -79,7 +79,7 @@ def reduce(
     estimator = HoroPCA(n_components, **options) if estimator is None else estimator
     points = adata.obsm[basis]
     adata.obsm[key_added] = np.asarray(estimator.fit_transform(getattr(points, "values", points)))
-    adata.uns[key_added.removeprefix("X_")] = how(estimator, basis)
+    adata.uns[key_added.removeprefix("X_")] = provenance(estimator, basis)
     return adata if copy else None
 
 
@@ -123,7 +123,7 @@ def map(
     >>> graph = kneighbors_graph(make_hierarchy(2, 3, random_state=0).points, 5, mode="distance")
     >>> cells = [f"cell {i}" for i in range(15)]
     >>> adata = SimpleNamespace(obsp={"distances": graph}, obsm={}, uns={}, obs_names=cells)  # or an AnnData
-    >>> page = map(adata, random_state=0, n_init=1)
+    >>> page = map(adata, random_state=0, n_init=0)
     >>> adata.obsm["X_hyperbolic"].shape
     (15, 2)
     """
@@ -139,7 +139,7 @@ def map(
     points = np.full((lengths.shape[0], embedding.embedding_.shape[1]), np.nan)
     points[embedding.names_] = embedding.embedding_
     adata.obsm[key_added] = points
-    adata.uns[key_added.removeprefix("X_")] = how(embedding, key)
+    adata.uns[key_added.removeprefix("X_")] = provenance(embedding, key)
     rows = np.asarray(embedding.names_)  # all of them, unless the graph is not connected
     return explore(
         embedding.embedding_,

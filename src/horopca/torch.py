@@ -26,7 +26,6 @@ from .estimators.fitting import fitted_coordinates
 from .estimators.horopca import HoroPCA
 from .geometry import (
     ModelName,
-    clip,
     distance,
     from_hyperboloid,
     lift,
@@ -36,11 +35,12 @@ from .geometry import (
     translate,
     translate_to_origin,
 )
+from .geometry._arrays import to_numpy
 from .projections import Spine, slide, spine_basis, spine_from_basis, unslide
+from .projections.spines import NO_DIRECTION
 
 __all__ = ["HoroProjection"]
 
-NO_DIRECTION = 1e-15  # The rounding of float64: a pole with a shorter space part is at the origin and has no direction.
 CODE_BYTES = 64  # The length of the buffer with the model and the curvature, which take at most 43 characters.
 
 
@@ -177,20 +177,20 @@ class HoroProjection(nn.Module):
 
         `curvature` overrides the layer's for this call; gradients flow through it.
         """
-        x, scale = self._enter(X, self.dim, "X", curvature)
-        return self._leave(self._project(x), scale, X.dtype)
+        x, coordinates = self._enter(X, self.dim, "X", curvature)
+        return coordinates.in_model(self._project(x), X.dtype).to(X.dtype)
 
     def inverse(self, Y: Tensor, curvature: Any = None) -> Tensor:
         """The points (..., d) of the submanifold that have the images Y (..., K)."""
-        y, scale = self._enter(Y, self.components, "Y", curvature)
+        y, coordinates = self._enter(Y, self.components, "Y", curvature)
         y = translate(lift(y[..., 1:] @ self.image_axes.double()), self.image_centre.double())
         x = translate(unslide(from_hyperboloid(y, "halfspace"), self._spine()), self.centre.double())
-        return self._leave(x, scale, Y.dtype)
+        return coordinates.in_model(x, Y.dtype).to(Y.dtype)
 
     def spine(self) -> Spine:
         """The current spine as an estimator stores it, in NumPy arrays."""
         stretch = 1.0 if self.log_stretch is None else float(np.exp(self.log_stretch.item()))
-        return spine_from_basis(self.basis.detach().cpu().double().numpy(), stretch)
+        return spine_from_basis(to_numpy(self.basis), stretch)
 
     def pair_variance(
         self, X: Tensor, curvature: Any = None, *, n_pairs: int | None = None, generator: torch.Generator | None = None
@@ -199,11 +199,11 @@ class HoroProjection(nn.Module):
 
         The mean is over all ordered pairs, a point with itself included, or estimated from `n_pairs` random pairs.
         """
-        x, scale = self._enter(X, self.dim, "X", curvature)
+        x, coordinates = self._enter(X, self.dim, "X", curvature)
         y = self._project(x.reshape(-1, self.dim + 1))
         (d,) = _pair_distances([y], n_pairs, generator)
         share = 1.0 if n_pairs is None else (len(y) - 1) / len(y)
-        variance: Tensor = d.square().mean() * share / scale**2
+        variance: Tensor = d.square().mean() * share / coordinates.scale**2
         return variance
 
     def distortion(
@@ -231,37 +231,30 @@ class HoroProjection(nn.Module):
         curvature = "learnt" if self.learnt_curvature is not None else repr(self.coordinates.curvature)
         return f"{self.coordinates.model} {curvature}"
 
-    def _enter(self, X: Tensor, dimension: int, name: str, curvature: Any) -> tuple[Tensor, Any]:
-        """X as points (..., dimension + 1) of the hyperboloid, and the factor from the user's lengths to curvature -1."""
+    def _enter(self, X: Tensor, dimension: int, name: str, curvature: Any) -> tuple[Tensor, Coordinates]:
+        """X as points (..., dimension + 1) of the hyperboloid, and its coordinates, with a tensor for a learnt curvature."""
         if not isinstance(X, Tensor):
             raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
         if X.device != self.basis.device:
             raise ValueError(f"{name} is on {X.device}, but the layer is on {self.basis.device}. Move one of them with .to().")
         columns, model = self.coordinates.columns(dimension), self.coordinates.model
+        if not X.is_floating_point():
+            raise TypeError(f"{name} must have a floating-point dtype, but has {X.dtype}. Pass {name}.double().")
         if X.ndim < 1 or X.shape[-1] != columns:
             shape = f"for dim={dimension} and model={model!r}, but has shape {tuple(X.shape)}"
             raise ValueError(f"{name} must have {columns} columns {shape}.")
         given: Any = self.learnt_curvature if curvature is None else curvature
-        scale: Any = self.coordinates.scale
+        if isinstance(curvature, str) or (isinstance(curvature, Tensor) and curvature.numel() != 1):
+            check_coordinates(model, curvature)  # an error: not one number
+        coordinates = self.coordinates
         if given is not None:
-            scale = torch.as_tensor(given, dtype=torch.float64, device=X.device).reshape(()).neg().sqrt()
+            number: Any = torch.as_tensor(given, dtype=torch.float64, device=X.device).reshape(())
+            coordinates = Coordinates(model, number)
         if self.check and X.numel() and _has_values(X, given):
-            coordinates = self.coordinates if given is None else check_coordinates(model, given)
+            known = self.coordinates if given is None else check_coordinates(model, given)
             reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
-            check_rows(X.detach().reshape(-1, X.shape[-1]), coordinates, name=name, reach=reach)
-        return to_hyperboloid(X.double() * self._unit(scale), model), scale
-
-    def _leave(self, x: Tensor, scale: Any, dtype: torch.dtype) -> Tensor:
-        """Points of the hyperboloid in the coordinates of the layer."""
-        X = from_hyperboloid(x, self.coordinates.model)
-        if self.coordinates.row.domain == "ball":
-            X = clip(X, 4 * torch.finfo(dtype).eps)  # the dtype has no numbers closer to the boundary
-        image: Tensor = (X / self._unit(scale)).to(dtype)
-        return image
-
-    def _unit(self, scale: Any) -> Any:
-        """Coordinates at curvature -1 divided by the coordinates of the same point at the layer's curvature."""
-        return scale if self.coordinates.row.scaled else 1.0
+            check_rows(X.detach().reshape(-1, X.shape[-1]), known, name=name, reach=reach)
+        return coordinates.row.to_hyperboloid(X.double() * coordinates.unit), coordinates
 
     def _project(self, x: Tensor) -> Tensor:
         """Images (..., K+1) on the hyperboloid of H^K of points x (..., d+1)."""
@@ -299,10 +292,10 @@ def _pair_distances(clouds: list[Tensor], n_pairs: int | None, generator: torch.
     n = len(clouds[0])
     if n < 1:
         raise ValueError("X must have at least 1 row, but has 0.")
+    count = (1 if n_pairs is None else check_count("n_pairs", n_pairs, 1),)
     if n_pairs is None or n == 1:
         return [pairwise_distance(x) for x in clouds]
     device = clouds[0].device
-    count = (check_count("n_pairs", n_pairs, 1),)
     first = torch.randint(n, count, generator=generator, device=device)
     second = (first + 1 + torch.randint(n - 1, count, generator=generator, device=device)) % n
     return [distance(x[first], x[second]) for x in clouds]

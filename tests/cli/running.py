@@ -1,9 +1,5 @@
 """Run a command as a user would, and check how it fails."""
 
-import re
-import subprocess
-import sys
-
 from click.testing import CliRunner, Result
 
 from horopca.cli import main
@@ -15,15 +11,9 @@ def run(*arguments: object, stdin: str | bytes | None = None) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
 
 
-def shell(*arguments: object, **options: object) -> subprocess.CompletedProcess:
-    """The same in a process of its own."""
-    command = [sys.executable, "-m", "horopca", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-
-
 def said(result: Result) -> str:
-    """What is on stderr, without frames and line ends."""
-    return " ".join(re.sub("[│╭╮╰╯─]", " ", result.stderr).split())
+    """What is on stderr, on one line."""
+    return " ".join(result.stderr.split())
 
 
 def refused(result: Result, text: str, code: int = 1) -> None:

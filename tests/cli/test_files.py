@@ -10,7 +10,6 @@ from horopca import TangentPCA
 from horopca.datasets import make_hierarchy
 from horopca.geometry import clip
 from horopca.io import load, save, save_fitted
-from horopca.io.output import is_same
 from horopca.io.stores import open_store, save_store
 
 from .running import refused, run, said
@@ -46,23 +45,17 @@ def contents(folder):
     "arguments",
     [
         "reduce x.npy -o x.npy",
-        "reduce x.npy -o ./no/../x.npy",
         "reduce x.npy -o soft.npy",
-        "reduce soft.npy -o x.npy",
         "reduce x.npy -o hard.npy",
         "reduce x.npz -o s.npz --save-fit s.npz",
-        "reduce x.npz -o new.npy --save-fit x.npz",
         "reduce x.npy --metadata labels.tsv -o labels.tsv",
         "reduce x.npy --edges tree.csv -o tree.csv",
         "reduce x.npy --from-fit fit.npz -o fit.npz",
-        "reduce x.npy --from-fit fit.npz -o a.npy --save-fit fit.npz",
         "reduce x.npy --metadata names.png --plot names.png",
-        "compare x.npy --metadata names.png --plot names.png",
         "plot plane.csv --metadata names.png -o names.png",
         "view plane.csv --metadata names.html -o names.html",
         "view plane.csv --original names.html -o names.html",
         "embed tree.csv -o tree.csv",
-        "embed tree.csv --metadata labels.tsv -o labels.tsv",
         "map names.html -o names.html",
         "map tree.csv -o tree.html --plot names.png/../tree.html",
     ],
@@ -81,29 +74,23 @@ def test_a_store_is_not_replaced_by_its_own_reduction(tmp_path, monkeypatch):
     (tmp_path / "link.zarr").symlink_to("s.zarr")
     (tmp_path / "precious.zarr").mkdir()
     (tmp_path / "precious.zarr" / "letters.txt").write_text("dear")
-    before = contents(tmp_path)
-    for input, output in (
-        ("s.zarr", "s.zarr"),
-        ("s.zarr", "link.zarr"),
-        ("link.zarr", "s.zarr"),
-        ("s.zarr", "s.zarr/part.zarr"),
+    before, dask = contents(tmp_path), ("reduce", "--dask", "local")
+    for words in (
+        "s.zarr -o s.zarr",
+        "s.zarr -o link.zarr",
+        "link.zarr -o s.zarr",
+        "s.zarr -o s.zarr/part.zarr",
+        "s.zarr -o o.zarr --save-fit s.zarr/f.npz",
     ):
-        refused(run("reduce", "--dask", "local", input, "-o", output, "--force"), SAME, code=2)
-    refused(run("reduce", "--dask", "local", "s.zarr", "-o", "o.zarr", "--save-fit", "s.zarr/f.npz"), SAME, code=2)
-    at = ("reduce", "--dask", "local", "s.zarr", "-o")
-    refused(run(*at, "there.zarr"), "exists already")
-    refused(run(*at, "precious.zarr", "--force"), "is not a Zarr store")
-    refused(run(*at, "no/out.zarr"), "there is no folder")
-    refused(run(*at, "out.csv"), "must end in .zarr")
+        refused(run(*dask, *words.split(), "--force"), SAME, code=2)
+    for output, text in (
+        ("there.zarr", "exists already"),
+        ("no/out.zarr", "there is no folder"),
+        ("a.csv", "must end in .zarr"),
+    ):
+        refused(run(*dask, "s.zarr", "-o", output), text)
+    refused(run(*dask, "s.zarr", "-o", "precious.zarr", "--force"), "is not a Zarr store")
     assert contents(tmp_path) == before and open_store("s.zarr").shape == (40, 5)
-
-
-def test_paths_are_compared_through_links_and_stores(tmp_path):
-    a = tmp_path / "a"
-    a.mkdir()
-    (tmp_path / "b").symlink_to(a)
-    assert is_same(a, tmp_path / "b") and is_same(a / "0.npy", tmp_path / "b") and is_same(tmp_path / "b" / "x" / "y", a)
-    assert not is_same(a / "0.npy", a / "1.npy") and not is_same(a, tmp_path / "ab")
 
 
 # ---------------------------------------------------------------- all or nothing
@@ -126,10 +113,9 @@ def test_outputs_are_written_all_or_none(folder, monkeypatch, failing, named):
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize(("field", "value"), [("total_variance_", "much"), ("explained_variance_ratio_", ["a", 2])])
-def test_a_fit_with_a_damaged_field_writes_nothing(folder, field, value):
+def test_a_fit_with_a_damaged_field_writes_nothing(folder):
     fit = TangentPCA(2).fit(TREE.points)
-    setattr(fit, field, value)
+    fit.explained_variance_ratio_ = ["a", 2]
     save_fitted(fit, "fit.npz", force=True)
     before = contents(folder)
     refused(run("reduce", "x.npy", "--from-fit", "fit.npz", "-o", "out.npy", "--plot", "a.png"), "fit.npz is damaged")
@@ -167,16 +153,19 @@ def test_points_on_the_rim_are_moved_inside_by_clip(folder):
     refused(run("plot", "rim.npy", "--clip", "1e-5", "--model", "lorentz"), "--clip is for points of a ball", code=2)
 
 
-@pytest.mark.parametrize("command", ["info", "plot", "reduce", "view", "compare"])
-def test_files_of_another_kind_are_called_what_they_are(tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.nwk").write_text("((a,b),c);")
-    fit = save_fitted(TangentPCA(2).fit(TREE.points), tmp_path / "fit.npz")
-    refused(run(command, "t.nwk"), "t.nwk holds a graph")
-    refused(run(command, fit), "horopca.io.load_fitted")
+def test_files_of_another_kind_are_called_what_they_are(folder):
+    (folder / "t.nwk").write_text("((a,b),c);")
+    for command in ("info", "reduce"):
+        refused(run(command, "t.nwk"), "t.nwk holds a graph")
+        refused(run(command, "fit.npz"), "horopca.io.load_fitted")
 
 
 @pytest.mark.parametrize("X", [TREE.points, [[0, 1], [1, 2]], [[0, 1.0], [2.0, 0]]])
 def test_a_graph_is_not_a_file_of_points(tmp_path, X):
     points = save(tmp_path / "p.npy", X)
     refused(run("embed", points, "-o", tmp_path / "out.npz"), "p.npy must hold a graph")
+
+
+@pytest.mark.parametrize("output", [".", "/"])
+def test_an_output_that_contains_the_input_is_an_error(folder, output):
+    refused(run("reduce", "x.npy", "-o", output), f"-o {output} contains INPUT x.npy", code=2)

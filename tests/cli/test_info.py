@@ -13,13 +13,6 @@ from horopca.io import load, save
 from .running import refused, run, said
 
 
-def test_info_in_words(points):
-    result = run("info", points)
-    assert result.exit_code == 0
-    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space"):
-        assert words in result.stdout
-
-
 def test_info_in_json(tmp_path):
     X = 2 * to_hyperboloid(TREE.points)
     X[7] = np.nan
@@ -53,6 +46,14 @@ def test_a_curvature_that_the_file_holds(tmp_path):
         assert run("reduce", path, "--method", "tpca", "--curvature", key, "-o", out).exit_code == 0
         assert load(out).curvature == pytest.approx(curvature)
     refused(run("info", path, "--curvature", "bias"), "the name of one in")
+    refused(run("info", save(tmp_path / "bare.npy", TREE.points), "--curvature", "nan"), "must be a number, but is 'nan'")
+
+
+def test_a_checkpoint_that_is_a_tensor_has_no_list_of_arrays(tmp_path):
+    torch = pytest.importorskip("torch")
+    torch.save(torch.as_tensor(TREE.points), tmp_path / "bare.pth")
+    printed = run("info", tmp_path / "bare.pth").stdout
+    assert "5, float64" in printed and "arrays" not in printed
 
 
 def test_arrays_to_choose_from_are_listed(tmp_path):
@@ -65,25 +66,31 @@ def test_arrays_to_choose_from_are_listed(tmp_path):
     refused(run("reduce", path), "say which array to read with --key")
 
 
-@pytest.mark.parametrize(("size", "verdict"), [(0.01, "nearly flat, tangent PCA"), (1.0, "curved, HoroPCA")])
-def test_info_says_whether_points_are_curved(tmp_path, size, verdict):
-    for name in ("points.npy", "points.tsv"):
-        result = run("info", save(tmp_path / name, size * TREE.points))
-        assert verdict in " ".join(result.stdout.split())
+@pytest.mark.parametrize(
+    ("name", "X", "text"),
+    [
+        ("flat.npy", 0.01 * TREE.points, "nearly flat, tangent PCA"),
+        ("curved.tsv", TREE.points, "curved, HoroPCA"),
+        ("plain.npy", TREE.points, "rows 40 columns 5, float64"),
+        ("plain.npy", TREE.points, "fits poincare, klein, lorentz-space, tangent"),
+        ("wide.npy", 4 * TREE.points - 1, "as a ball holds the rows at curvatures between"),
+        ("far.npy", 1e4 * (TREE.points - 1), "as tangent holds the rows at curvatures between -"),
+        ("beyond.npy", 1e200 * (TREE.points - 1), "as a ball holds them at no curvature as tangent holds them at no curvature"),
+        ("words.npy", 100 * (TREE.points - 0.5), "model none: these look like Euclidean vectors"),
+    ],
+)
+def test_info_says_what_the_rows_could_be(tmp_path, name, X, text):
+    assert text in " ".join(run("info", save(tmp_path / name, X)).stdout.split())
 
 
-def test_info_says_which_balls_could_hold_the_rows(tmp_path):
-    result = run("info", save(tmp_path / "points.npy", 4 * TREE.points - 1))
-    assert "as a ball" in result.stdout and "as tangent holds" not in result.stdout
-
-
-def test_rows_beyond_every_model(tmp_path):
-    said = " ".join(run("info", save(tmp_path / "far.npy", 1e4 * (TREE.points - 1))).stdout.split())
-    assert "fits lorentz-space evidence norms from" in said and "too long for tangent vectors" in said
-    assert "as tangent holds the rows at curvatures between -" in said
-    said = " ".join(run("info", save(tmp_path / "beyond.npy", 1e200 * (TREE.points - 1))).stdout.split())
-    assert "fits no model at curvature -1" in said and "model none" in said and "radius" not in said
-    assert "as a ball holds them at no curvature" in said and "as tangent holds them at no curvature" in said
+@pytest.mark.parametrize("name", ["words.txt", "words.bin", "words.kv"])
+def test_short_word_vectors_may_be_euclidean(tmp_path, name):
+    path, words = tmp_path / name, pytest.importorskip("gensim.models").KeyedVectors(5)
+    words.add_vectors([f"word{k}" for k in range(40)], 0.5 * TREE.points.astype(np.float32))
+    words.save(str(path)) if name == "words.kv" else words.save_word2vec_format(str(path), binary=name == "words.bin")
+    for command in (("info",), ("reduce", "--method", "tpca")):
+        assert "looks like Euclidean word vectors" in said(run(*command, path))
+        assert "Euclidean" not in said(run(*command, path, "--model", "poincare"))
 
 
 @pytest.mark.parametrize("as_points", [lambda X: X, to_hyperboloid, lambda X: 3 * X.astype(np.float32), lambda X: X + 2])
@@ -92,10 +99,6 @@ def test_a_file_of_several_blocks_is_described_as_a_whole(tmp_path, as_points):
     X[80_000:80_007], X[85_000:85_002], X[-1] = X[:7], 0.25, np.nan
     found = json.loads(run("info", save(tmp_path / "x.npy", as_points(X)), "--json").stdout)
     assert (found["n_rows"], found["n_duplicates"], found["n_nonfinite"]) == (90_000, 8, 1)
-
-
-def test_rejects_a_file_without_finite_rows(tmp_path):
-    refused(run("info", save(tmp_path / "x.npy", np.full((3, 2), np.nan))), "at least one finite row, but none of its 3")
 
 
 def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
@@ -110,10 +113,9 @@ def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
     (tmp_path / "x.npy").unlink()
 
 
-def test_vectors_of_a_euclidean_model_are_called_that(tmp_path):
-    path = save(tmp_path / "words.npy", 100 * (TREE.points - 0.5))
-    assert "model none: these look like Euclidean vectors" in " ".join(run("info", path).stdout.split())
-    refused(run("reduce", path), "vectors of a Euclidean model (word2vec, X_pca) are for sklearn")
+def test_names_and_classes_beside_an_npy_file_are_counted(tmp_path):
+    found = save(tmp_path / "points.npy", TREE.points, TREE.labels, names=[f"node {i}" for i in range(40)])
+    assert "names yes classes 4" in " ".join(run("info", found).stdout.split())
 
 
 @pytest.mark.parametrize("name", ["points.npz", "points.npy"])
@@ -131,5 +133,7 @@ def test_a_model_that_the_file_or_an_option_states_is_used(tmp_path, name):
 
 
 def test_errors(tmp_path):
+    refused(run("info", save(tmp_path / "nan.npy", np.full((3, 2), np.nan))), "at least one finite row, but none of its 3")
+    refused(run("reduce", save(tmp_path / "words.npy", 100 * (TREE.points - 0.5))), "(word2vec, X_pca) are for sklearn")
     refused(run("info", tmp_path / "absent.npy"), "There is no file")
     refused(run("info", save(tmp_path / "x.npy", TREE.points), "--key", "X"), "is not one")

@@ -30,11 +30,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("table", ["about.tsv", "about.csv"])
-def test_a_table_is_joined_by_name(folder, table):
-    result = run(*REDUCE, "named.csv", "--metadata", table, "--colour-by", "clade")
-    assert result.exit_code == 0 and "40 of 40 points, joined by 'strain'" in result.stdout, result.output
-    assert load("out.csv").labels == TREE.labels and load("out.csv").row_names == NAMES
+def test_a_table_is_joined_by_name_for_every_command(folder):
+    for table in ("about.csv", "about.tsv"):
+        words = ("--metadata", table, "--colour-by", "clade")
+        result = run(*REDUCE, "named.csv", *words)
+        assert result.exit_code == 0 and "40 of 40 points, joined by 'strain'" in result.stdout, result.output
+        assert load("out.csv").labels == TREE.labels and load("out.csv").row_names == NAMES
+    assert run("embed", "tree.edges", "-d", 2, "--method", "sarkar", *words, "-o", "a.npz").exit_code == 0
+    assert set(zip(load("a.npz").row_names, load("a.npz").labels, strict=True)) == set(zip(NAMES, TREE.labels, strict=True))
+    assert "40 of 40 points" in run("map", "tree.edges", *words, "--force").stdout
 
 
 @pytest.mark.parametrize("output", ["out.csv", "out.h5ad"])
@@ -45,6 +49,16 @@ def test_all_columns_that_were_chosen_are_written(folder, output):
     table = load(output)
     assert table.X.shape == (40, 2) and table.values["year"].tolist() == [1900.5 + i for i in range(40)]
     assert table.words["url"] == [f"https://example.org/{i}" for i in range(40)]
+
+
+@pytest.mark.parametrize("output", ["plane.npy", "plane.npz", "plane.csv", "plane.h5ad"])
+def test_the_next_command_knows_the_classes_by_the_name_of_their_column(folder, output):
+    pytest.importorskip("h5py")
+    assert run(*REDUCE[:-1], output, "named.csv", "--metadata", "about.tsv", "--colour-by", "clade").exit_code == 0
+    assert load(output).words["clade"] == load(output).labels == TREE.labels
+    assert run(*REDUCE, output).exit_code == 0 and load("out.csv").words["clade"] == TREE.labels
+    for name in ("clade", "class"):
+        assert run("plot", "out.csv", "--colour-by", name, "-o", "plane.png", "--force").exit_code == 0
 
 
 def test_colours_of_an_h5ad_are_drawn(tmp_path):
@@ -59,22 +73,32 @@ def test_colours_of_an_h5ad_are_drawn(tmp_path):
     assert "#123456" in drawn and "#abcdef" in drawn
 
 
-@pytest.mark.parametrize(("name", "written"), [("cells.h5ad", set()), ("tree.npz", {"cat"})])
-def test_barcodes_and_invented_names_are_not_drawn(tmp_path, name, written):
+BARCODES = ["ACGTACGTACGT-1", "CCGTACGTACGT-1", "GCGTACGTACGT-1", "TCGTACGTACGT-1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "written"),
+    [
+        ("cells.h5ad", ["cell 1", "cell 2", "cell 3", "cell 4"], set()),
+        ("cells.csv", BARCODES, set()),
+        ("cells.csv", ["cell 1", *BARCODES[1:]], {"cell 1", *BARCODES[1:]}),
+        ("tree.npz", ["cat", "inner 1", "inner 2", "leaf 3"], {"cat"}),
+    ],
+)
+def test_barcodes_and_invented_names_are_not_drawn(tmp_path, name, names, written):
     pytest.importorskip("h5py")
-    path = save(tmp_path / name, TREE.points[:4, :2], names=["cat", "inner 1", "inner 2", "leaf 3"])
-    assert run("plot", path, "-o", tmp_path / "a.svg").exit_code == 0
+    path = save(tmp_path / name, TREE.points[:4, :2], names=names)
     assert run("view", path, "-o", tmp_path / "a.html").exit_code == 0
-    drawn = (tmp_path / "a.svg").read_text()
-    assert {text for text in load(path).row_names if f">{text}<" in drawn} == written
-    assert run("plot", path, "-o", tmp_path / "a.svg", "--names", "all", "--force").exit_code == 0
-    assert ">cat<" in (tmp_path / "a.svg").read_text()
+    for more, expected in (((), written), (("--names", "all"), written or set(names))):
+        assert run("plot", path, "-o", tmp_path / "a.svg", *more, "--force").exit_code == 0
+        drawn = (tmp_path / "a.svg").read_text()
+        assert {text for text in names if f">{text}<" in drawn} == expected
 
 
 def test_points_without_a_row_have_no_class(folder):
-    (folder / "few.tsv").write_text("id\tkind\nnode 3\tred\nnode 5\tblue\nelsewhere\tgreen\n")
+    (folder / "few.tsv").write_text("id\tkind\nnode 3\tred\nnode 5\tblue\nelsewhere\tgreen\nnode 5\tgreen\n")
     result = run(*REDUCE, "named.csv", "--metadata", "few.tsv", "--colour-by", "kind")
-    assert "2 of 40 points, joined by 'id'" in result.stdout
+    assert "2 of 40 points, joined by 'id'; 1 row with a repeated name left out" in " ".join(result.stdout.split())
     assert [label for label in load("out.csv").labels if label] == ["red", "blue"]
 
 
@@ -113,16 +137,6 @@ def test_a_page_offers_all_columns(folder):
     assert (folder / "plane.html").read_text(encoding="utf-8") == expected.html
 
 
-def test_embed_and_map_take_it(folder):
-    table = ("--metadata", "about.tsv", "--colour-by", "clade")
-    assert run("embed", "tree.edges", "-d", 2, "--method", "sarkar", *table, "-o", "points.npz").exit_code == 0
-    assert dict(zip(load("points.npz").row_names, load("points.npz").labels, strict=True)) == dict(
-        zip(NAMES, TREE.labels, strict=True)
-    )
-    result = run("map", "tree.edges", "-d", 2, "--method", "sarkar", *table)
-    assert result.exit_code == 0 and "40 of 40 points" in result.stdout, result.output
-
-
 @pytest.mark.parametrize(
     ("words", "text"),
     [
@@ -131,7 +145,7 @@ def test_embed_and_map_take_it(folder):
         (("named.csv", "--metadata", "other.tsv", "--colour-by", "b"), "no column with names of points, such as 'node 0'"),
         (("bare.npy", "--metadata", "other.tsv"), "must hold one line for each of the 40 points, but holds 1"),
         (("bare.npy", "--metadata", "short.txt"), "must hold one line for each of the 40 points, but holds 2"),
-        (("bare.npy", "--metadata", "ragged.tsv"), "ragged.tsv, row 2: 1 values, but the header has 2"),
+        (("bare.npy", "--metadata", "ragged.tsv"), "ragged.tsv, row 2: expected 2 values, but found 1"),
         (("bare.npy", "--metadata", "absent.tsv"), "There is no file absent.tsv"),
         (("bare.npy", "--metadata", "bytes.tsv"), "not text in UTF-8"),
     ],

@@ -27,16 +27,14 @@ def test_finds_a_point_by_name_code_or_part(named, name, row):
     d[[row, 39]] = np.inf  # a node without a name in its file is not listed
     assert [one["distance"] for one in found["nearest"]] == pytest.approx(np.sort(d)[:5])
     assert all(d[one["row"]] == pytest.approx(one["distance"]) and one["name"] == NAMES[one["row"]] for one in found["nearest"])
-    printed = run("nearest", named, name, "-n", 5).stdout
-    assert f"Nearest to {NAMES[row]}" in printed and found["nearest"][0]["name"] in printed
 
 
-def test_points_without_names_are_called_by_their_rows(points):
-    assert "Nearest to 3" in run("nearest", points, 3).stdout
-
-
-def test_rejects_unknown_and_ambiguous_names(named, points, tmp_path):
-    refused(run("nearest", named, "term 3"), "but 10 match 'term 3': term 3 (E03), term 30 (E30)")
+def test_points_are_called_by_name_or_row_and_others_are_errors(named, points, tmp_path):
+    numbered = save(tmp_path / "numbered.npz", TREE.points, names=[f"gene{i + 1}" for i in range(40)])
+    for path, name, called in ((named, "E07", "term 7 (E07)"), (points, 3, "3"), (numbered, 39, "gene40")):
+        assert f"Nearest to {called}" in run("nearest", path, name).stdout
+    assert "Nearest to term 3 (E03)" in run("nearest", named, "term 3").stdout  # although it is a part of "term 30 (E30)"
+    refused(run("nearest", named, "erm 3"), "but 10 match 'erm 3': term 3 (E03), term 30 (E30)")
     refused(run("nearest", points, "cat"), "NAME must be the name or the row number (0 to 39) of a point, but is 'cat'")
     refused(run("nearest", points, 40), "but is '40'")
     refused(run("nearest", save(tmp_path / "one.npy", TREE.points[:1]), 0), "has no other point with a name")

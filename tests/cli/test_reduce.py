@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from hierarchies import TREE
-from horopca import HoroPCA, TangentPCA, metrics
+from horopca import TangentPCA, metrics
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save, save_fitted
-from horopca.metrics.comparison import make
+from horopca.metrics.comparison import make_reduction
 
 from .running import PNG, refused, run
 
@@ -35,14 +35,8 @@ def test_points_and_picture_are_written_and_summarised(tmp_path, points):
     assert (tmp_path / "disk.png").read_bytes().startswith(PNG) and len(list(tmp_path.iterdir())) == 4  # with its metadata
     for word in ("distortion", "variance kept", "time", "5 → 2", "HoroPCA, stretched"):
         assert word in result.stdout
-    stretched = make("horopca-stretch", 2, n_init=2, random_state=0).fit_transform(TREE.points)
+    stretched = make_reduction("horopca-stretch", 2, n_init=2, random_state=0).fit_transform(TREE.points)
     np.testing.assert_allclose(Y, stretched, atol=1e-9)  # pictures show the fit that keeps distances best
-
-
-def test_what_is_written_is_what_the_library_returns(tmp_path, points):
-    assert run("reduce", points, "-o", tmp_path / "out.npy", "--seed", 4, "--set", "strategy=greedy").exit_code == 0
-    Y = HoroPCA(2, strategy="greedy", random_state=4).fit_transform(TREE.points)
-    assert np.array_equal(load(tmp_path / "out.npy").X, Y)
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if model != "poincare"])
@@ -100,13 +94,11 @@ def test_a_plane_that_keeps_next_to_nothing_is_called_that(tmp_path):
     for words in (("reduce", path, *TPCA), ("compare", path, "--methods", "tpca")):
         printed = " ".join(run(*words).output.split())
         assert "do not read neighbourhoods off" in printed and "UMAP" in printed
+        assert ("--method tpca" in printed) == ("compare" in words)  # no advice to use what was used
     assert "neighbourhoods" not in run("reduce", path, *TPCA, "-k", 50).stderr
 
 
-def test_float32_and_classes_stay(tmp_path):
-    path = save(tmp_path / "points.csv", TREE.points, TREE.labels)
-    assert run("reduce", path, *TPCA, "-o", tmp_path / "a.tsv").exit_code == 0
-    assert load(tmp_path / "a.tsv").labels == TREE.labels
+def test_float32_stays(tmp_path):
     path = save(tmp_path / "points.npy", TREE.points.astype(np.float32))
     assert run("reduce", path, *TPCA, "-o", tmp_path / "out.npy").exit_code == 0
     assert load(tmp_path / "out.npy").X.dtype == np.float32
@@ -127,11 +119,3 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path, points, mon
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     for words in (("reduce", points), ("compare", points)):
         refused(run(*words, "--plot", tmp_path / "disk.png"), "pip install matplotlib")
-
-
-def test_existing_files_need_force(tmp_path, points):
-    out = tmp_path / "out.npy"
-    out.write_text("precious")
-    result = run("reduce", points, *TPCA, "-o", out)
-    assert result.exit_code == 1 and "--force" in result.stderr and out.read_text() == "precious"
-    assert run("reduce", points, *TPCA, "-o", out, "--force").exit_code == 0 and load(out).X.shape == (40, 2)

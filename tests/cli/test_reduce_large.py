@@ -94,29 +94,28 @@ def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, mo
 def runner():
     if os.name == "nt":
         pytest.skip("needs fork and signals")
-    runner = Runner(setup=f"from horopca.cli import main; arrays.BLOCK_BYTES = {BLOCK * D * 8}")
+    modules = "horopca.cli.reduce, horopca.explorer, matplotlib.figure"  # imported once, not in every fork
+    runner = Runner(setup=f"import {modules}; from horopca.cli import main; arrays.BLOCK_BYTES = {BLOCK * D * 8}")
     yield runner
     runner.close()
 
 
 KILLED = """
 streaming.LARGE = int(large)
-real, count = getattr(os, call), int(calls)
+real, count = os.link, int(calls)
 def deadly(*arguments, **options):
     global count
     count -= 1
     if count < 0:
         os.kill(os.getpid(), signal.SIGKILL)
     return real(*arguments, **options)
-setattr(os, call, deadly)
+os.link = deadly
 main(command.split(), standalone_mode=False)
 """
 
 
-@pytest.mark.parametrize(("call", "large"), [("link", 1000), ("link", 1 << 30)])
-def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(
-    tmp_path, points, runner, monkeypatch, call, large
-):
+@pytest.mark.parametrize("large", [1000, 1 << 30])
+def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(tmp_path, points, runner, monkeypatch, large):
     """At every moment one output may have its name and another not. The same command then writes them all."""
     monkeypatch.setattr("horopca.io.streaming.LARGE", large)
     if large > 1000:
@@ -130,7 +129,7 @@ def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(
     for calls in range(60):
         for file in folder.iterdir():
             file.unlink()
-        status, message = runner.run(KILLED, call=call, calls=calls, command=command, large=large)
+        status, message = runner.run(KILLED, calls=calls, command=command, large=large)
         if status == 0:
             break
         found = {name: (folder / name).read_bytes() for name in complete if (folder / name).exists()}
@@ -189,31 +188,9 @@ def test_terminated_commands_leave_no_temporary_files(tmp_path, points, runner):
     assert runner.end()[0] == 143 and files(tmp_path) == ["points.npy"]
 
 
-@pytest.mark.parametrize(
-    ("meanwhile", "text"),
-    [
-        (lambda folder: (folder / "fit.npz").write_text("precious"), "fit.npz exists already"),
-        (lambda folder: os.utime(folder / "points.npy", ns=(0, 0)), "has changed while it was reduced, so nothing"),
-    ],
-    ids=["output", "input"],
-)
-def test_files_that_another_process_changes_meanwhile_are_kept(tmp_path, points, out, monkeypatch, meanwhile, text):
-    real = Figure.savefig
-    monkeypatch.setattr(Figure, "savefig", lambda *arguments, **options: (meanwhile(tmp_path), real(*arguments, **options)))
-    command = ("reduce", points, "-o", out, "--plot", tmp_path / "plot.svg", "--save-fit", tmp_path / "fit.npz")
-    refused(run(*command, "--method", "tpca"), text)
-    left = [path for path in files(tmp_path) if ".partial" not in path]
-    assert left == (["fit.npz", "points.npy"] if "fit" in text else ["points.npy"])
-    assert "fit" not in text or (tmp_path / "fit.npz").read_text() == "precious"
-
-
-def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points, monkeypatch):
-    drawn = []
-    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, *_, **__: drawn.append(Y))
-    monkeypatch.setattr("horopca.cli.reduce.DRAWN_ROWS", 300)
+def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points):
     result = run("reduce", points, "--plot", tmp_path / "disk.png", "--method", "tpca")
-    assert result.exit_code == 0, result.output
-    assert drawn[0].shape == (250, 2)
+    assert result.exit_code == 0 and "distortion" in result.stdout, result.output
     assert "Nothing was written" in run("reduce", points, "--method", "tpca").stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["disk.png", "points.npy"]
 
@@ -225,7 +202,6 @@ def test_a_fit_is_saved_and_applied(tmp_path, points, out, monkeypatch, large):
         monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
     first = json.loads(run("reduce", points, *TPCA, "-o", out, "--save-fit", fit, "--model", "klein", "--json").stdout)
     assert first["save_fit"] == str(fit) and load_fitted(fit).model == "klein"
-    monkeypatch.setattr("horopca.TangentPCA.fit", lambda *_: pytest.fail("a fit was started"))
     more = save(tmp_path / "more.npy", POINTS[::-1])
     result = run("reduce", more, "-o", tmp_path / "more-out.npy", "--from-fit", fit, "--json")
     assert result.exit_code == 0, result.output

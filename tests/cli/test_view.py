@@ -10,7 +10,7 @@ from horopca.explorer import explore
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 from taxonomy import mammals
 
-from .running import run
+from .running import refused, run
 
 X, NAMES, LABELS, EDGES = mammals()
 Y = from_hyperboloid(X, "poincare")
@@ -41,7 +41,8 @@ def test_view_writes_what_explore_makes(folder):
     result = view("plane.npy", *words, "--title", "Beasts", "-o", "beasts.html")
     assert result.exit_code == 0 and result.stderr == "", result.output
     expected = explore(Y, names=NAMES, edges=EDGES, original=np.c_[Y, Y] / 2, title="Beasts", root=NAMES.index("cat"))
-    assert page("beasts.html") == expected.html and "beasts.html" in result.stdout and f"{len(Y)}" in result.stdout
+    assert page("beasts.html") == expected.html
+    assert all(word in result.stdout for word in ("beasts.html", f"{len(Y)}", "distortion"))
 
 
 def test_view_takes_classes_pictures_and_a_palette(folder):
@@ -53,15 +54,6 @@ def test_view_takes_classes_pictures_and_a_palette(folder):
     assert result.exit_code == 0, result.output
     images = [folder / "pictures" / "one.png"] + [None] * (len(Y) - 1)
     assert page("plane.html") == explore(Y, LABELS, images=images, palette=["#112233", "#445566"], title="plane").html
-
-
-def test_text_in_the_file_of_points_is_names_or_classes(folder):
-    table = lambda texts: "\n".join(f"{a},{b},{text}" for (a, b), text in zip(Y, texts, strict=True))
-    (folder / "named.csv").write_text(table(NAMES))
-    (folder / "labelled.csv").write_text(table(LABELS))
-    assert view("named.csv").exit_code == view("labelled.csv").exit_code == 0
-    assert page("named.html") == explore(Y, names=NAMES, title="named").html
-    assert page("labelled.html") == explore(Y, LABELS, title="labelled").html
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -76,19 +68,15 @@ def test_open_starts_a_browser(folder, monkeypatch, there):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["absent.npy"], "There is no file absent.npy"),
-        (["plane.npy", "--metadata", "short.txt"], "must hold one line for each of the"),
         (["plane.npy", "--edges", "edges.tsv"], "so the points need names"),
         (["plane.npy", "--edges", "far.txt"], "edges must join rows 0 to"),
         (["plane.npy", "--original", "short.npy"], "original must have one row"),
         (["deep.npy"], "or horopca reduce on the command line, reduces"),
         (["plane.npy", "-o", "page.pdf"], "must end in .html"),
-        (["plane.npy", "-o", "no/page.html"], "there is no folder no"),
         (["plane.npy", "--root", "cat"], "--root must be the name or the row number (0 to "),
         (["plane.npy", "--images", "images.txt"], "absent.png"),
         (["plane.npy", "--images", "short.txt"], "must hold one picture for each of the"),
         (["plane.npy", "--palette", "red"], "palette must"),
-        (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the disk"),
     ],
 )
 def test_errors_leave_nothing(folder, arguments, text):
@@ -98,9 +86,7 @@ def test_errors_leave_nothing(folder, arguments, text):
     np.save("short.npy", Y[:3])
     np.save("deep.npy", np.zeros((5, 3)))
     before = sorted(folder.iterdir())
-    result = view(*arguments)
-    assert result.exit_code == 1 and result.stderr.startswith("Error: ") and "Traceback" not in result.stderr
-    assert any(part in " ".join(result.stderr.split()) for part in text.split("|")), result.stderr
+    refused(view(*arguments), text)
     assert sorted(folder.iterdir()) == before
 
 
@@ -111,5 +97,5 @@ def test_original_in_another_model(folder):
     assert [result.exit_code for result in pages] == [0, 0], pages[0].output
     assert np.isclose(*(json.loads(result.stdout)["distortion"] for result in pages))
     io.save("other.npz", np.c_[Y, Y] / 4, curvature=-4.0)
-    refused = view("plane.npy", "--original", "other.npz", "-o", "other.html")
-    assert refused.exit_code == 1 and "other.npz states curvature -4, but the points of the page have -1" in refused.output
+    result = view("plane.npy", "--original", "other.npz", "-o", "other.html")
+    refused(result, "other.npz states curvature -4, but the points of the page have -1")

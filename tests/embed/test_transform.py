@@ -86,7 +86,7 @@ def test_a_known_node_passed_as_new_gets_its_point_again(options):
     [
         (np.ones((2, 3)), r"a column for each of the 4 nodes of the fit, but has shape \(2, 3\)"),
         (-np.ones((1, 4)), "must not be negative, but row 0 has -1"),
-        (np.full((1, 4), np.nan), "finite one > 0 in every row, but row 0 has none"),
+        (np.full((1, 4), np.nan), "finite distance > 0, but row 0 has none"),
     ],
 )
 def test_rejects_invalid_distances(distances, message):

@@ -6,7 +6,6 @@ import copy
 import inspect
 import pickle
 import re
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -16,15 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from horopca import BusemannWhitener, HyperbolicMDS, TangentWhitener, estimators
-from horopca._optimize.objectives import OBJECTIVES, ObjectiveName
 from horopca.datasets import make_hierarchy
-from horopca.estimators.scores import MEASURES
 from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.metrics import pair_variance
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0)
 CLASSES = np.arange(len(TREE.points)) % 2
-QUICK = {"n_init": 2, "n_draws": 3, "random_state": 0, "max_components": 1, "cv": 2, "rule": "one_se", "copies": 0}
+QUICK = {"n_init": 2, "random_state": 0, "max_components": 1, "cv": 2, "rule": "one_se", "copies": 0}
 
 
 def parameters(name):
@@ -64,7 +61,7 @@ def test_scikit_learn_checks(estimator, check):
 
 OTHER = {
     "n_components": 1, "metric": "precomputed", "stretch": True, "decorrelate": True,
-    "base_point": "mean", "strategy": "greedy", "C": 3.0, "n_draws": 2,
+    "base_point": "mean", "strategy": "greedy", "C": 3.0,
 }  # fmt: skip
 
 
@@ -110,8 +107,11 @@ def test_errors_of_options_that_estimators_share(name, option, value):
 
 @pytest.mark.parametrize("name", estimators.__all__)
 def test_what_is_learnt_is_documented(name):
-    learnt = {key for key in vars(fitted(name)) if key.endswith("_") and not key.startswith("_")}
+    found = fitted(name, model="tangent", curvature=-0.25)
+    learnt = {key for key in vars(found) if key.endswith("_") and not key.startswith("_")}
     assert documented(getattr(estimators, name)) == learnt
+    assert isinstance(found.converged_, bool) and isinstance(found.status_, str) and np.all(np.asarray(found.n_iter_) >= 1)
+    assert (found.model_, found.curvature_, found.n_features_in_) == ("tangent", -0.25, 4)
 
 
 @pytest.mark.parametrize("name", estimators.__all__)
@@ -127,23 +127,11 @@ def test_copies_of_an_estimator_have_the_numbers_of_tensors_that_a_network_compu
     assert one.curvature is given["curvature"]  # the estimator itself has the tensor that it was given
 
 
-@pytest.mark.parametrize("name", estimators.__all__)
-def test_every_fit_says_how_it_ended_and_where_it_reads(name):
-    found = fitted(name, model="tangent", curvature=-0.25)
-    assert isinstance(found.converged_, bool) and isinstance(found.status_, str) and np.all(np.asarray(found.n_iter_) >= 1)
-    assert (found.model_, found.curvature_, found.n_features_in_) == ("tangent", -0.25, 4)
-
-
 @pytest.mark.parametrize("name", [name for name in estimators.__all__ if "max_iter" in parameters(name)])
 def test_a_fit_that_ran_out_of_iterations_says_so(name):
     with pytest.warns(ConvergenceWarning, match=rf"{name} .* without converging\. .*max_iter \(now 1\)"):
         found = fitted(name, max_iter=1)
     assert found.converged_ is False
-
-
-def test_an_objective_is_one_row_of_one_table():
-    assert set(get_args(ObjectiveName)) | {"stretch"} == set(OBJECTIVES)
-    assert set(MEASURES) == set(get_args(ObjectiveName))
 
 
 def test_variances_of_whitened_coordinates_are_those_of_pairs():

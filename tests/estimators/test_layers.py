@@ -111,46 +111,33 @@ def test_training_from_a_poor_start_reaches_the_optimum_of_the_estimator():
     assert min(reached) > 0.97 * best
 
 
-def test_as_a_bottleneck_it_is_trained_with_the_network():
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(torch.nn.Linear(3, 5), HoroProjection(5, 2, "tangent"), torch.nn.Linear(2, 1)).double()
-    z = torch.randn(4, 7, 3, dtype=torch.float64)
-    optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
-    losses = []
-    for _ in range(20):
-        optimiser.zero_grad()
-        loss = (network(z)[..., 0] - z[..., 0]).square().mean()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.item())
-    assert network[1].basis.grad.abs().max() > 0 and losses[-1] < losses[0]
-    probe = HoroProjection.from_fit(fitted()[0]).requires_grad_(False)
-    points = X.clone().requires_grad_()
-    probe(points).sum().backward()
-    assert probe.basis.grad is None and torch.isfinite(points.grad).all()
-
-
-@pytest.mark.parametrize("model", ["poincare", "lorentz", "halfspace"])
-def test_a_curvature_that_is_learnt_has_the_numbers_of_one_that_is_not(model):
-    pca, points = fitted(model=model, curvature=-0.5)
-    layer, c = HoroProjection.from_fit(pca), torch.tensor(-0.5, dtype=torch.float64, requires_grad=True)
-    Y = layer(points)
-    assert torch.allclose(layer(points, curvature=c), Y, rtol=1e-9)
-    assert torch.allclose(layer.inverse(Y, curvature=c), layer.inverse(Y), rtol=1e-9, atol=1e-12)
-    for loss in (layer.pair_variance, layer.distortion):
-        assert loss(points, curvature=c).item() == pytest.approx(loss(points).item(), rel=1e-9)
-
-
 @pytest.mark.parametrize("model", ["poincare", "lorentz-space", "halfspace"])
-def test_gradients_in_a_curvature_that_is_learnt(model):
+def test_a_curvature_that_is_learnt_has_the_same_images_and_a_gradient(model):
     pca, points = fitted(model=model, curvature=-0.5)
     layer, c = HoroProjection.from_fit(pca), torch.tensor(-0.5, dtype=torch.float64, requires_grad=True)
     with torch.no_grad():  # off the optimum
         layer.basis += 0.1 * torch.as_tensor(np.random.default_rng(0).normal(size=layer.basis.shape))
-    images = layer(points[2:7]).detach()
     for called in (layer, layer.pair_variance, layer.distortion):
+        assert torch.allclose(called(points[2:7], curvature=c), called(points[2:7]), rtol=1e-9)
         assert torch.autograd.gradcheck(lambda k, called=called: called(points[2:7], curvature=k), (c,))
+    images = layer(points[2:7]).detach()
+    assert torch.allclose(layer.inverse(images, curvature=c), layer.inverse(images), rtol=1e-9, atol=1e-12)
     assert torch.autograd.gradcheck(lambda k: layer.inverse(images, curvature=k), (c,))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_basis_is_the_spine_that_it_spans(seed):
+    rng = np.random.default_rng(seed)
+    layer = HoroProjection(4, 1 + seed, generator=torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        layer.basis.copy_(torch.as_tensor(rng.normal(size=(1 + seed, 5)) * [seed != 2, 1, 1, 1, 1]))  # once without time
+    images = geometry.to_hyperboloid(slide(geometry.to_hyperboloid(TREE), layer.spine()), "halfspace")
+    there = geometry.to_hyperboloid(layer(X).detach().numpy())
+    assert np.allclose(geometry.pairwise_distance(there), geometry.pairwise_distance(images), atol=1e-9)
+    value = layer.pair_variance(X).item()
+    with torch.no_grad():
+        layer.basis.copy_(torch.as_tensor(rng.normal(size=(1 + seed, 1 + seed))) @ layer.basis)  # the same span
+    assert layer.pair_variance(X).item() == pytest.approx(value, rel=1e-9)
 
 
 def test_a_curvature_that_is_a_parameter_is_the_layers():
@@ -176,62 +163,6 @@ def test_a_curvature_that_is_a_parameter_is_the_layers():
         HoroProjection(4, 2, curvature=-k.exp())
 
 
-@pytest.mark.parametrize("model", ["poincare", "lorentz"])
-def test_an_empty_batch_has_no_images(model):
-    layer = HoroProjection(4, 2, model)
-    columns = layer.coordinates.columns
-    Y = layer(torch.zeros(3, 0, columns(4), dtype=torch.float32))
-    assert Y.shape == (3, 0, columns(2)) and Y.dtype == torch.float32
-    assert layer.inverse(torch.zeros(0, columns(2))).shape == (0, columns(4))
-    Y.sum().backward()
-    assert torch.equal(layer.basis.grad, torch.zeros_like(layer.basis))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_every_basis_is_the_spine_that_it_spans(seed):
-    rng = np.random.default_rng(seed)
-    layer = HoroProjection(4, 1 + seed, generator=torch.Generator().manual_seed(seed))
-    with torch.no_grad():
-        layer.basis.copy_(torch.as_tensor(rng.normal(size=(1 + seed, 5)) * [seed != 2, 1, 1, 1, 1]))  # once without time
-    images = geometry.to_hyperboloid(slide(geometry.to_hyperboloid(TREE), layer.spine()), "halfspace")
-    there = geometry.to_hyperboloid(layer(X).detach().numpy())
-    assert np.allclose(geometry.pairwise_distance(there), geometry.pairwise_distance(images), atol=1e-9)
-    layer.pair_variance(X).backward()
-    assert torch.isfinite(layer.basis.grad).all()
-    mixed = torch.as_tensor(rng.normal(size=(1 + seed, 1 + seed)))
-    value = layer.pair_variance(X).item()
-    with torch.no_grad():
-        layer.basis.copy_(mixed @ layer.basis)  # another basis of the same spine
-    assert layer.pair_variance(X).item() == pytest.approx(value, rel=1e-9)
-
-
-def test_what_is_learnt_is_kept(tmp_path):
-    pca, points = fitted("stretched", "lorentz-space", -0.3)
-    layer = HoroProjection.from_fit(pca)
-    torch.save(layer.state_dict(), tmp_path / "layer.pt")
-    again = HoroProjection(4, 2, "lorentz-space", -0.3, stretch=True)
-    again.load_state_dict(torch.load(tmp_path / "layer.pt", weights_only=True))
-    for other in (again, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
-        assert torch.equal(other(points), layer(points))
-    assert repr(layer) == "HoroProjection(4, 2, model='lorentz-space', curvature=-0.3, stretch=True)"
-    with pytest.raises(ValueError, match=r"'poincare -1\.0' \(model and curvature\), but is of one with 'lorentz-space -0\.3'"):
-        HoroProjection(4, 2, stretch=True).load_state_dict(layer.state_dict())
-    with pytest.raises(RuntimeError, match="size mismatch"):
-        HoroProjection(5, 2, "lorentz-space", -0.3, stretch=True).load_state_dict(layer.state_dict())
-
-
-def test_moves_to_other_dtypes_and_modes_change_nothing_but_digits():
-    layer = HoroProjection.from_fit(fitted()[0])
-    expected = layer(X)
-    assert torch.equal(layer.train()(X), layer.eval()(X))
-    for dtype, error in ((torch.float32, 1e-5), (torch.float16, 0.05), (torch.bfloat16, 0.3)):
-        moved = copy.deepcopy(layer).to(dtype)
-        assert moved.basis.dtype == dtype and moved(X).dtype == torch.float64
-        assert (moved(X) - expected).abs().max() < error
-    Y = layer(X.to(torch.float16))
-    assert Y.dtype == torch.float16 and (Y - expected).abs().max() < 0.05
-
-
 def test_batches_of_any_shape_and_memory():
     layer = HoroProjection.from_fit(fitted()[0])
     expected = layer(X)
@@ -246,6 +177,14 @@ def test_batches_of_any_shape_and_memory():
     layer(repeated).sum().backward()
     with pytest.raises(ValueError, match="X must have at least 1 row, but has 0"):
         layer.pair_variance(X[:0])
+    assert layer(torch.zeros(3, 0, 4)).shape == (3, 0, 2) and layer.inverse(torch.zeros(0, 2)).shape == (0, 4)
+    for batch in (X[:1], X[:1].expand(5, 4)):  # without two different points
+        assert layer.distortion(batch) == 0
+    for dtype, error in ((torch.float32, 1e-5), (torch.float16, 0.05), (torch.bfloat16, 0.3)):
+        moved = copy.deepcopy(layer).to(dtype)
+        assert moved.basis.dtype == dtype and moved(X).dtype == torch.float64
+        assert (moved(X) - expected).abs().max() < error
+    assert layer(X.to(torch.float16)).dtype == torch.float16
 
 
 @pytest.mark.parametrize(
@@ -254,6 +193,23 @@ def test_batches_of_any_shape_and_memory():
         (lambda: HoroProjection(4, 5), ValueError, r"components must be a whole number from 1 to 4 \(dim is 4\), but is 5"),
         (lambda: HoroProjection(4, 2, "auto"), ValueError, "model must be one of"),
         (lambda: HoroProjection(4, 2, curvature=1.0), ValueError, "If c = 1 stands for the curvature -c, pass curvature=-1"),
+        (
+            lambda: HoroProjection(4)(X.long()),
+            TypeError,
+            r"X must have a floating-point dtype, but has torch.int64. Pass X.double\(\)",
+        ),
+        *(
+            (lambda k=k: HoroProjection(4)(X, curvature=k), ValueError, "curvature must be a negative number")
+            for k in (torch.tensor([-1.0, -2.0]), "a")
+        ),
+        *(
+            (
+                lambda n=n: HoroProjection(4).distortion(X[:1], n_pairs=n),
+                ValueError,
+                f"n_pairs must be a whole number of at least 1, but is {n}",
+            )
+            for n in (0, -3)
+        ),
         (lambda: HoroProjection(4)(TREE), TypeError, "X must be a torch tensor, but is a ndarray"),
         (lambda: HoroProjection(4)(X[:, :3]), ValueError, r"X must have 4 columns for dim=4 .* but has shape \(40, 3\)"),
         (lambda: HoroProjection(4, model="lorentz")(X), ValueError, "X must have 5 columns for dim=4 and model='lorentz'"),
@@ -266,14 +222,6 @@ def test_batches_of_any_shape_and_memory():
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_a_batch_without_two_different_points_has_no_distortion():
-    layer = HoroProjection(4)
-    for batch in (X[:1], X[:1].expand(5, 4)):
-        found = layer.distortion(batch)
-        found.backward()
-        assert found == 0 and all(torch.isfinite(p.grad).all() for p in layer.parameters() if p.grad is not None)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch's own, when it loads torch.func.jvp
@@ -304,27 +252,38 @@ def test_the_layer_is_exported_and_compiled_whole():
     assert layer.basis.grad.abs().max() > 0
 
 
-def test_meta_initialisation_and_safetensors(tmp_path):
+def test_what_is_learnt_is_kept(tmp_path):
     safetensors = pytest.importorskip("safetensors.torch")
-    layer = HoroProjection.from_fit(fitted("stretched")[0])
-    with torch.device("meta"):
-        other = HoroProjection(4, 2, stretch=True)
-    assert other(X.to("meta")).shape == (40, 2)
-    other = other.to_empty(device="cpu")
-    other.reset_parameters(torch.Generator().manual_seed(0))
-    assert torch.equal(other(X), HoroProjection(4, 2, stretch=True, generator=torch.Generator().manual_seed(0))(X))
+    pca, points = fitted("stretched", "lorentz-space", -0.3)
+    layer = HoroProjection.from_fit(pca)
+    assert repr(layer) == "HoroProjection(4, 2, model='lorentz-space', curvature=-0.3, stretch=True)"
+    torch.save(layer.state_dict(), tmp_path / "layer.pt")
     safetensors.save_model(layer, tmp_path / "layer.safetensors")
-    safetensors.load_model(other, tmp_path / "layer.safetensors")
-    assert torch.equal(other(X), layer(X))
-    with pytest.raises(ValueError, match=r"'klein -1\.0'"):
-        safetensors.load_model(HoroProjection(4, 2, "klein", stretch=True), tmp_path / "layer.safetensors")
+    with torch.device("meta"):
+        again = HoroProjection(4, 2, "lorentz-space", -0.3, stretch=True)
+    assert again(points.to("meta")).shape == (40, 2)
+    again = again.to_empty(device="cpu")
+    again.reset_parameters(torch.Generator().manual_seed(0))
+    fresh = HoroProjection(4, 2, "lorentz-space", -0.3, stretch=True, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(again(points), fresh(points))
+    again.load_state_dict(torch.load(tmp_path / "layer.pt", weights_only=True))
+    safetensors.load_model(fresh, tmp_path / "layer.safetensors")
+    for other in (again, fresh, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert torch.equal(other(points), layer(points))
+    with pytest.raises(ValueError, match=r"'poincare -1\.0' \(model and curvature\), but is of one with 'lorentz-space -0\.3'"):
+        HoroProjection(4, 2, stretch=True).load_state_dict(layer.state_dict())
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        HoroProjection(5, 2, "lorentz-space", -0.3, stretch=True).load_state_dict(layer.state_dict())
 
 
-def test_random_pairs_estimate_the_losses_over_all_pairs():
+def test_as_a_bottleneck_it_is_trained_with_the_network_on_random_pairs():
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(3, 5), HoroProjection(5, 2, "tangent"), torch.nn.Linear(2, 1)).double()
+    z = torch.randn(4, 7, 3, dtype=torch.float64)
+    (network(z)[..., 0] - z[..., 0]).square().mean().backward()
+    assert network[1].basis.grad.abs().max() > 0 and network[0].weight.grad.abs().max() > 0
     layer = HoroProjection.from_fit(fitted()[0])
     for loss in (layer.pair_variance, layer.distortion):
         draws = torch.stack([loss(X, n_pairs=400, generator=torch.Generator().manual_seed(k)) for k in range(50)])
         error = draws.std().item() / 50**0.5
         assert draws.mean().item() == pytest.approx(loss(X).item(), abs=4 * error)  # four standard errors
-    with pytest.raises(ValueError, match="n_pairs must be a whole number of at least 1, but is 0"):
-        layer.distortion(X, n_pairs=0)

@@ -6,6 +6,7 @@ HOROPCA_BROWSER=required.
 
 import io
 import itertools
+import json
 import os
 import shutil
 from xml.etree import ElementTree
@@ -16,6 +17,9 @@ import pytest
 from horopca.geometry import from_hyperboloid, lift, to_hyperboloid, translate
 from taxonomy import mammals
 
+from .firefox import wait_for
+
+PATIENCE = 300_000  # milliseconds
 REQUIRED = os.environ.get("HOROPCA_BROWSER") == "required"
 BROWSER = shutil.which("chromium" if REQUIRED else os.environ.get("HOROPCA_BROWSER", "chromium"))
 if not REQUIRED:
@@ -40,38 +44,57 @@ Y = from_hyperboloid(X, "poincare")
 ORIGINAL = from_hyperboloid(lift(np.c_[X[:, 1:], np.random.default_rng(3).normal(0, 0.7, (len(X), 3))]), "poincare")
 DEEP = np.c_[4 * from_hyperboloid(X, "tangent"), np.random.default_rng(4).normal(0, 1, (len(X), 2))]  # tangent
 CAT = NAMES.index("cat")
+CARNIVORES = [i for i, label in enumerate(LABELS) if label == "carnivore"]
 FELINES = [NAMES.index(name) for name in ("feline", "cat", "wildcat", "lion", "tiger", "lynx")]
 FILM = (0.3, 0.7, 1.0)  # parts of the space coordinates of X: three pictures in which all points move out from the root
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
 
 
+SHARED = {"mammals", "film", "sunk", "rich", "reduced"}  # pages of many tests: opened once, and then shown as at the start
+# What a test may leave behind, undone; then the state of the address HASH.
+RESET = """(() => {
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  for (const details of document.querySelectorAll("details[open]")) details.open = false;
+  for (const button of document.querySelectorAll("#lasso[aria-pressed=true], #ruler[aria-pressed=true]")) button.click();
+  document.getElementById("search").value = "";
+  document.activeElement.blur();
+  history.replaceState(null, "", location.pathname + location.search + HASH);
+  dispatchEvent(new PopStateEvent("popstate", { state: { visit: 0 } }));
+})()"""
+
+
 class Tabs:
-    """Tabs of a browser, which are used again: a new one is a new process.
+    """Tabs of a browser by what they are for: a new one is a new process.
 
     Each has its own window: a click into a tab behind another one waits for seconds.
     """
 
     def __init__(self, browser):
-        self.browser, self.spare, self.count = browser, {}, itertools.count()
+        self.browser, self.tabs, self.count = browser, {}, itertools.count()
 
-    def take(self, width, height, script=None, **options):
-        """A tab, and a function that gives it back."""
-        size, spare = {"width": width, "height": height}, self.spare.setdefault(repr((script, options)), [])
-        if spare:
-            page = spare.pop()
+    def show(self, address, hash, kind, width, height, script=None, **options):
+        """A tab with a page: opened, or, if the tab has it already, reset."""
+        size, key = {"width": width, "height": height}, repr((kind, script, options))
+        if known := key in self.tabs:
+            page = self.tabs[key]
+            page.mouse.move(0, 0)
             page.set_viewport_size(size)
+            page.until(f"innerWidth === {width} && innerHeight === {height}")
         else:
-            page = self.browser.new_context(**{"reduced_motion": "reduce", "viewport": size} | options).new_page()
-            page.set_default_timeout(60_000)
+            page = self.tabs[key] = new_page(self.browser, viewport=size, **options)
             if script:
                 page.add_init_script(script)
+        if known and kind in SHARED:
+            return page, lambda: page.evaluate(RESET.replace("HASH", json.dumps(hash)))
+        return page, lambda: page.goto(f"{address}?{next(self.count)}{hash}")  # with another hash alone it would stay
 
-        def give_back():
-            page.mouse.move(0, 0)
-            spare.append(page)
 
-        return page, give_back
+def new_page(browser, **options):
+    """A page in a window of its own, whose actions fail after minutes only: a busy machine may be slow."""
+    context = browser.new_context(**{"reduced_motion": "reduce"} | options)
+    context.set_default_timeout(PATIENCE)
+    return Explorer(context.new_page())
 
 
 def addresses(pages, folder):
@@ -91,61 +114,105 @@ def deep_points():
     return np.array([[1.0, 0.0, 0.0], *translate(steps, parent), parent])
 
 
-def until(page, condition):
-    """Wait for a condition. (Playwright's own way evaluates text inside the page, which the page's policy forbids.)"""
-    for _ in range(3000):
-        if page.evaluate(condition):
-            return
-        page.wait_for_timeout(10)
-    raise AssertionError(f"{condition} did not come true")
+class Explorer:
+    """A page of any browser, or a frame of one, and what the tests do with the explorer on it."""
 
+    def __init__(self, page):
+        self.page = page
 
-def settle(page):
-    """Wait until flights have landed and two frames have been drawn."""
-    until(page, "!horopca.state().flying")
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    def __getattr__(self, name):
+        return getattr(self.page, name)
 
+    @property
+    def frames(self):
+        return [Explorer(frame) for frame in self.page.frames]
 
-def state(page):
-    return page.evaluate("horopca.state()")
+    def until(self, condition):
+        """Wait for a function or JavaScript to be true. (Playwright's own way needs eval, which the page's policy forbids.)"""
+        wait_for(condition if callable(condition) else lambda: self.evaluate(condition), condition)
 
+    def resize(self, width, height):
+        self.set_viewport_size({"width": width, "height": height})
+        self.until(f"innerWidth === {width} && innerHeight === {height}")
+        self.settle()
 
-def screen(page, i):
-    return np.array(page.evaluate(f"horopca.screen({i})"))
+    def settle(self):
+        """Wait until flights have landed and two frames have been drawn."""
+        self.evaluate("""new Promise((done, failed) => {
+            let calm = 0, frames = 0;
+            const look = () => {
+              calm = horopca.state().flying ? 0 : calm + 1;
+              if (calm > 2) done(); else if (frames++ > 6000) failed("it does not settle"); else requestAnimationFrame(look);
+            };
+            look();
+        })""")
 
+    def state(self):
+        return self.evaluate("horopca.state()")
 
-def all_places(page):
-    """Where all points are on the screen."""
-    return np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.screen(i))"))
+    def screen(self, i):
+        return np.array(self.evaluate(f"horopca.screen({i})"))
 
+    def all_places(self):
+        """Where all points are on the screen."""
+        return np.array(self.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.screen(i))"))
 
-def shown(page):
-    """All points as the page shows them, on the hyperboloid."""
-    return lift(np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.shown(i))")))
+    def shown(self):
+        """All points as the page shows them, on the hyperboloid."""
+        return lift(np.array(self.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.shown(i))")))
 
+    def disk(self, other=9):
+        """Centre and radius of the disk on the screen, from where the page shows two points."""
+        model = {"equidistant": "tangent"}.get(self.state()["model"], self.state()["model"])
+        z = from_hyperboloid(self.shown(), model)
+        a, b = self.screen(0), self.screen(other)
+        scale = np.linalg.norm(b - a) / np.linalg.norm(z[other] - z[0])
+        return a - scale * z[0] * [1, -1], scale
 
-def disk(page, other=9):
-    """Centre and radius of the disk on the screen, from where the page shows two points."""
-    model = {"equidistant": "tangent"}.get(state(page)["model"], state(page)["model"])
-    z = from_hyperboloid(shown(page), model)
-    a, b = screen(page, 0), screen(page, other)
-    scale = np.linalg.norm(b - a) / np.linalg.norm(z[other] - z[0])
-    return a - scale * z[0] * [1, -1], scale
+    def drag(self, start, end, steps=6):
+        self.mouse.move(*start)
+        self.mouse.down()
+        self.mouse.move(*end, steps=steps)
+        self.mouse.up()
+        self.settle()
 
+    def pixel(self, x, y):
+        from PIL import Image
 
-def drag(page, start, end, steps=6):
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move(*end, steps=steps)
-    page.mouse.up()
-    settle(page)
+        one = self.screenshot(clip={"x": round(x), "y": round(y), "width": 1, "height": 1})
+        return np.array(Image.open(io.BytesIO(one)).convert("RGB"))[0, 0]
 
+    def press(self, key):
+        self.keyboard.press(key)
+        self.settle()
 
-def pixel(page, x, y):
-    from PIL import Image
+    def push(self, button):
+        self.click(button)
+        self.settle()
 
-    one = page.screenshot(clip={"x": round(x), "y": round(y), "width": 1, "height": 1})
-    return np.array(Image.open(io.BytesIO(one)).convert("RGB"))[0, 0]
+    def fly(self, i):
+        self.evaluate(f"horopca.flyTo({i})")
+        self.settle()
+
+    def select(self, rows):
+        self.evaluate(f"horopca.select({list(rows)})")
+
+    def refit(self, goal, rows):
+        """Refit to some rows; returns what the page says about it."""
+        self.select(rows)
+        found = self.evaluate(f"horopca.refit('{goal}')")
+        self.settle()
+        return found
+
+    def find(self, text):
+        self.keyboard.press("/")
+        self.keyboard.type(text)
+        self.press("Enter")
+
+    def save(self, button):
+        with self.expect_download() as caught:
+            self.click(button)
+        return caught.value
 
 
 def edge_paths(svg):
@@ -154,18 +221,5 @@ def edge_paths(svg):
     return [path["d"] for path in paths if path["stroke"] == paths[0]["stroke"]]
 
 
-def find(page, text):
-    page.keyboard.press("/")
-    page.keyboard.type(text)
-    page.keyboard.press("Enter")
-    settle(page)
-
-
 def near(colour, expected, tolerance=12):
     return np.abs(np.asarray(colour, int) - [int(expected[k : k + 2], 16) for k in (1, 3, 5)]).max() <= tolerance
-
-
-def save(page, button):
-    with page.expect_download() as caught:
-        page.click(button)
-    return caught.value

@@ -18,9 +18,9 @@ def playwright():
 
 @pytest.fixture(scope="session")
 def browser(playwright):
-    from .browsing import BROWSER, SWITCHES
+    from .browsing import BROWSER, PATIENCE, SWITCHES
 
-    browser = playwright.chromium.launch(executable_path=BROWSER, args=SWITCHES)
+    browser = playwright.chromium.launch(executable_path=BROWSER, args=SWITCHES, timeout=PATIENCE)
     yield browser
     browser.close()
 
@@ -56,9 +56,14 @@ def pages(tmp_path_factory):
         ),
         "wordnet": lambda: explore(load_mammals().points[:, :2], original=load_mammals().points),
         "hostile": lambda: explore(
-            Y[:4], HOSTILE, names=HOSTILE, edges=[[0, 1]], values={text: range(4) for text in HOSTILE}, title=HOSTILE[0]
+            [Y[:4] / 2, Y[:4]],
+            HOSTILE,
+            names=HOSTILE,
+            edges=[[0, 1]],
+            values={text: range(4) for text in HOSTILE},
+            title=HOSTILE[0],
+            titles=HOSTILE[:2],
         ),
-        "far": lambda: explore([[340.0, 0.0], [-340.0, 0.0], [0.0, 340.0]], names=["east", "west", "north"], model="tangent"),
         "film": lambda: explore(
             [part * X[:, 1:] for part in FILM],
             LABELS,
@@ -69,7 +74,6 @@ def pages(tmp_path_factory):
             title="Mammals in training",
             titles=["epoch 1", "epoch 2", "epoch 3"],
         ),
-        "hostile film": lambda: explore([Y[:4] / 2, Y[:4]], titles=HOSTILE[:2]),
         "alone": lambda: explore([[0.3, 0.1]]),
         "deep": lambda: explore(deep_points(), names=["root", "left", "right", "child"], model="lorentz", root=0),
     }
@@ -101,12 +105,12 @@ def visit_page(visit_chromium, tmp_path):
 
 @pytest.fixture
 def visit_firefox(firefox, pages):
-    from .browsing import settle, until
+    from .browsing import Explorer
 
     def open_page(name, width=1280, height=800, hash="", **only_in_chromium):
-        page = firefox.opened(pages(name) + hash, width, height)
-        until(page, "'horopca' in window")
-        settle(page)
+        page = Explorer(firefox.opened(pages(name) + hash, width, height))
+        page.until("'horopca' in window")
+        page.settle()
         return page
 
     return open_page
@@ -115,13 +119,14 @@ def visit_firefox(firefox, pages):
 @pytest.fixture
 def visit_chromium(tabs, pages):
     """At the end, nothing may have gone wrong in a page and nothing may have been asked of a network."""
-    from .browsing import settle, until
+    from .browsing import SHARED
 
-    taken, wrong, asked = [], [], []
+    heard, wrong, asked = [], [], []
 
-    def open_page(name, width=1280, height=800, hash="", script=None, expected=None, **options):
-        page, give_back = tabs.take(width, height, script, **options)
-        address = f"{name if '://' in name else pages(name)}?{next(tabs.count)}{hash}"  # with another hash alone it would stay
+    def open_page(name, width=1280, height=800, hash="", fresh=False, expected=None, **options):
+        """A page by its name or address; `fresh`: opened anew, in a tab beside that of the test's other page."""
+        kind = "fresh" if fresh else name if name in SHARED and not options else ""
+        page, show = tabs.show(name if "://" in name else pages(name), hash, kind, width, height, **options)
         hears = {
             "pageerror": lambda error: wrong.append(str(error)),
             "console": lambda message: message.type == "error" and not expected and wrong.append(message.text),
@@ -129,16 +134,15 @@ def visit_chromium(tabs, pages):
         }
         for event, hear in hears.items():
             page.on(event, hear)
-        taken.append((page, hears, give_back))
-        page.goto(address)
-        until(page, "'horopca' in window")
-        settle(page)
+        heard.append((page, hears))
+        show()
+        page.until("'horopca' in window")
+        page.settle()
         return page
 
     yield open_page
-    for page, hears, give_back in taken:
+    for page, hears in heard:
         for event, hear in hears.items():
             page.remove_listener(event, hear)
-        give_back()
     assert wrong == []
     assert all(url.startswith(("file:", "blob:")) for url in asked)

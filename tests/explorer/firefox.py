@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -28,6 +29,15 @@ KEYS = {
 }  # fmt: skip
 
 
+def wait_for(look, what):
+    """The first true value of look(). The test fails after minutes only: a busy machine may be slow."""
+    for _ in range(15_000):
+        if found := look():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"{what} did not come true")
+
+
 class Firefox:
     """A Firefox with a new profile, and commands to it."""
 
@@ -39,19 +49,14 @@ class Firefox:
         (folder / "user.js").write_text("\n".join(lines))
         command = [FIREFOX, "--headless", "--marionette", "--no-remote", "--profile", str(folder)]
         size = {"MOZ_HEADLESS_WIDTH": "1600", "MOZ_HEADLESS_HEIGHT": "1200"}
-        self.running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | size)
-        self.socket, self.asked = self.connected(folder / "MarionetteActivePort"), 0
+        self.running = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | size, start_new_session=True
+        )
+        port = folder / "MarionetteActivePort"  # Firefox writes the port that it has chosen there once it listens
+        wait_for(lambda: port.exists() and port.read_text(), "the port of Firefox")
+        self.socket, self.asked = socket.create_connection(("127.0.0.1", int(port.read_text())), timeout=300), 0
         self.read()  # it greets
         self.ask("WebDriver:NewSession", capabilities={"alwaysMatch": {}})
-
-    @staticmethod
-    def connected(file):
-        """To the port that it has chosen, which it writes there once it listens."""
-        for _ in range(1200):
-            if file.exists() and (port := file.read_text()):
-                return socket.create_connection(("127.0.0.1", int(port)), timeout=120)
-            time.sleep(0.1)
-        raise AssertionError("Firefox did not open its port")
 
     def read(self):
         head = b""
@@ -92,7 +97,7 @@ class Firefox:
 
     def close(self):
         self.socket.close()
-        self.running.kill()  # the profile is temporary
+        os.killpg(self.running.pid, signal.SIGKILL)  # none of its processes writes into the temporary profile any more
         self.running.wait()
 
 
@@ -155,18 +160,19 @@ class Page:
     def of(self, selector, what):
         return self.evaluate(f"document.querySelector({json.dumps(selector)}){what}")
 
-    def wait_for_timeout(self, milliseconds):
-        time.sleep(milliseconds / 1000)
-
     def click(self, selector):
-        """On its middle, once it is there and nothing covers it."""
-        for _ in range(200):
-            box = self.of(selector, "?.getBoundingClientRect().toJSON()")
-            x, y = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) if box else (0, 0)
-            if box and self.of(selector, f".contains(document.elementFromPoint({x}, {y}))"):
-                return self.mouse.click(x, y)
-            time.sleep(0.05)
-        raise AssertionError(f"{selector} is not there, or is covered")
+        """On its middle, once it is there, stays in its place and nothing covers it."""
+        before = None
+
+        def middle():
+            nonlocal before
+            last, before = before, self.of(selector, "?.getBoundingClientRect().toJSON()")
+            if before is None or before != last:
+                return None
+            x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+            return (x, y) if self.of(selector, f".contains(document.elementFromPoint({x}, {y}))") else None
+
+        self.mouse.click(*wait_for(middle, f"{selector} in sight"))
 
     def focus(self, selector):
         self.of(selector, ".focus()")
@@ -193,12 +199,12 @@ class Page:
         """What is downloaded meanwhile, whole."""
         before, caught = set(self.firefox.downloads.iterdir()), SimpleNamespace(value=None)
         yield caught
-        for _ in range(1200):
+
+        def whole():
             new = set(self.firefox.downloads.iterdir()) - before
             # on its way there is a file NAME.part, beside an empty one of the name it will have, or before that one
-            if len(new) == 1 and (path := new.pop()).suffix != ".part" and path.stat().st_size:
-                # taken away, so that the next of its name has the name to itself
-                caught.value = SimpleNamespace(suggested_filename=path.name, save_as=lambda to: shutil.move(path, to))
-                return
-            time.sleep(0.05)
-        raise AssertionError("nothing was downloaded")
+            return len(new) == 1 and (path := new.pop()).suffix != ".part" and path.stat().st_size and path
+
+        path = wait_for(whole, "a download")
+        # taken away, so that the next of its name has the name to itself
+        caught.value = SimpleNamespace(suggested_filename=path.name, save_as=lambda to: shutil.move(path, to))

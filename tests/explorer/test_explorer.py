@@ -5,7 +5,6 @@ import hashlib
 import html
 import json
 import re
-import subprocess
 import sys
 import zlib
 from html.parser import HTMLParser
@@ -15,7 +14,6 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
-import horopca
 from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
 from horopca.geometry import MODELS, distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
@@ -120,7 +118,12 @@ def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
 # ---------------------------------------------------------------- several pictures
 
 
-@pytest.mark.parametrize("several", [list, tuple, np.stack, lambda frames: [frame.tolist() for frame in frames]])
+def tensor(frames):
+    torch = pytest.importorskip("torch")
+    return torch.stack([torch.tensor(frame, requires_grad=True) for frame in frames])
+
+
+@pytest.mark.parametrize("several", [tuple, np.stack, lambda frames: [frame.tolist() for frame in frames], tensor])
 def test_several_pictures_and_their_titles(several):
     found = held(explore(several([Y / 4, Y / 2, Y])))
     assert found["titles"] == ["1 of 3", "2 of 3", "3 of 3"]
@@ -128,13 +131,6 @@ def test_several_pictures_and_their_titles(several):
         expected = to_hyperboloid(Y / part)
         assert np.array_equal(found[f"x{suffix}"], expected[:, 1]) and np.array_equal(found[f"y{suffix}"], expected[:, 2])
     assert found["home"] == held(explore(Y))["home"] and found["reach"] >= held(explore(Y))["reach"]
-
-
-def test_several_tensors_with_gradients():
-    torch = pytest.importorskip("torch")
-    Z = torch.tensor(Y, requires_grad=True)
-    for several in ([Z / 2, Z], torch.stack([Z / 2, Z])):
-        assert np.allclose(held(explore(several))["x"], X[:, 1], rtol=1e-12)
 
 
 # ---------------------------------------------------------------- neighbours
@@ -304,7 +300,7 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
     graph = csr_array((np.ones(n - 1), (parents, np.arange(1, n))), shape=(n, n))
     flat = rng.uniform(-0.6, 0.6, (n, 2))
     found = held(explore(flat, original=graph))
-    assert "false" in found and "trust" not in found and found["omitted"] == ["no refit: the original is a graph"]
+    assert "false" in found and "trust" not in found and "omitted" not in found
     note = next(about["note"] for about in found["measures"] if about["key"] == "trust")
     assert re.search(r"On average [\d.]+% ± [\d.]+% \(of 512 points\)", note)
     total, error = (float(part) / 100 for part in re.search(r"picture: ([\d.]+)% ± ([\d.]+)%", found["total"]).groups())
@@ -313,49 +309,27 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
     exact = min(np.mean(np.abs(ratio / scale - 1)) for scale in np.quantile(ratio, np.linspace(0.2, 0.8, 61)))
     assert 0.0005 < error < 0.02 and abs(total - exact) < 4 * error
     wide = held(explore(flat[:300], original=np.c_[flat[:300], np.zeros((300, 499))]))
-    assert "original" not in wide and wide["omitted"] == ["no refit: the original has more than 150,000 numbers"]
-
-
-def test_deep_points_start_by_distance():
-    assert held(explore(Y))["model"] == "poincare" and "why" not in held(explore(Y))
-    found = held(explore([[9.0, 0.0], [0.0, 9.0], [-9.0, 0.0]], model="tangent", root=0))
-    assert found["model"] == "equidistant" and "would lie on the rim" in found["why"] and found["reach"] > 15
-
-
-def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
-    assert horopca.explore is explore
-    code = "import sys, horopca.plots; horopca.explore([[0.0, 0.0]]); sys.exit(bool({'matplotlib', 'torch'} & {*sys.modules}))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert "original" not in wide and wide["omitted"] == "no refit: the original has more than 150,000 numbers"
 
 
 @pytest.mark.parametrize(
     ("points", "options", "message"),
     [
-        (np.zeros((4, 3)), {}, r"of shape \(n, 2\), but it has shape \(4, 3\)\. HoroPCA\(n_components=2\)"),
         (np.empty((0, 2)), {}, "but is empty"),
-        (
-            [[1.0, 0.0], [0.0, 0.5]],
-            {},
-            r"on the boundary probably by rounding: horopca\.geometry\.clip",
-        ),  # as in plots and metrics
+        ([[1.0, 0.0], [0.0, 0.5]], {}, r"on the boundary probably by rounding: horopca\.geometry\.clip"),  # as in plots
         (Y, {"labels": ["a"]}, f"labels must have one entry per point, but has 1 for {len(Y)} points"),
-        (Y, {"names": ["a", "b"]}, "names must have one entry per point, but has 2"),
-        (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but 1 of 1 do not .* 0 and {len(Y)}"),
+        (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but number 0 of 1 joins 0 and {len(Y)}"),
         (Y, {"values": [1.0]}, rf"values 'Value' must have one number for each of {len(Y)} points, but has shape \(1,\)"),
         (Y, {"values": {"kind": LABELS}}, "values 'kind' must be numbers, but contains something else"),
         (Y, {"original": Y[:3]}, "original must have one row .* but has 3"),
         (Y, {"original": Y, "n_neighbors": 0}, "n_neighbors must be a whole number"),
         (Y, {"root": len(Y)}, "root must be a whole number from 0"),
-        (Y, {"model": "sphere"}, "model must be one of"),
         (Y, {"curvature": 1.0}, "curvature must be a negative number"),
         ([], {}, "Y must be points of the plane, or several pictures of them, but is empty"),
         ({"epoch 1": Y, "epoch 2": Y}, {}, r"but is a mapping. Pass list\(Y.values\(\)\), titles=list\(Y\)."),
-        ({"epoch 1": Y}, {}, r"but is a mapping. Pass the array alone\."),
         ([Y], {}, r"holds only one. Pass Y\[0\]"),
         ([Y, Y[:3]], {}, rf"row by row, but its arrays have \[{len(Y)}, 3\] rows"),
-        ([Y, np.full_like(Y, np.nan)], {}, r"Y\[1\] must .*finite"),
         ([Y, np.c_[Y, Y] / 2], {}, r"Y\[1\] must be points of the disk, of shape \(n, 2\)"),
-        ([Y, Y, [0.1, 0.2]], {}, r"Y\[2\] must be points of the disk"),
         (Y, {"layout": "side"}, 'layout="side" shows 2 to 4 pictures, but Y has 1'),
         ([Y, Y], {"layout": "row"}, "layout must be one of 'slider', 'side', but is 'row'"),
         ([Y, Y], {"titles": ["epoch 1"]}, "titles must have one entry per picture, but has 1 for 2 pictures"),
@@ -390,7 +364,7 @@ def test_edge_lists_by_number_and_by_name_and_arrays(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "names", "sentence"),
     [
-        ("cat dog\ncat cow\n", ["cat", "dog"], "1 node.s. that are not among the names, such as 'cow'"),
+        ("cat dog\ncat cow\n", ["cat", "dog"], "must join names of points, but no point is called cow"),
         ("cat dog\n", None, "so the points need names"),
         ("cat dog\n", ["cat", "dog", "cat"], "rows 0 and 2 have the same name, 'cat'"),
         ("0 1\n2\n", None, "line 2"),

@@ -1,37 +1,51 @@
-"""``make fuzz MINUTES=20``: odd arrays, damaged files and faults while files are written, with tables of the outcomes."""
+"""``make fuzz MINUTES=20``: odd arrays, damaged files and faults while files are written, with tables of the outcomes.
+
+``python -m fuzz arrays --minutes 60 --seed 1`` tries one of the three. Ctrl-C ends it after the current round, with the table.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-import tempfile
+import time
+from functools import partial
 from pathlib import Path
 
 from fuzz import arrays, faults, files
-from fuzz.tally import as_table
+from fuzz.tally import Finding, as_table
+
+SHARES = {"arrays": 2, "files": 2, "faults": 1}  # of the time
+
+
+def shown(finding: Finding) -> Finding:
+    """Print a finding at once: a run may take hours."""
+    print(f"{finding.kind}, case {finding.case}: {finding.outcome}: {finding.message}", file=sys.stderr, flush=True)
+    return finding
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make fuzz", description="Try odd arrays, damaged files and faults.")
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Try odd arrays, damaged files and faults.")
+    parser.add_argument("kinds", nargs="*", choices=[[], *SHARES], help="what to try: arrays, files, faults; default: all")
     parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--rounds", type=int, help="a number of rounds of all kinds instead of a time")
     parser.add_argument("--seed", type=int, default=None, help="seed of the random numbers; default: a new one")
     parser.add_argument("--keep", type=Path, help="folder for files with neither a result nor a clear error")
     options = parser.parse_args()
     seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
-    seconds = 24 * options.minutes  # for arrays and for files; the rest is for faults
-    odd = arrays.fuzz(seconds=seconds, seed=seed)
-    with tempfile.TemporaryDirectory() as folder:
-        keep = options.keep is not None
-        if keep:
-            options.keep.mkdir(parents=True, exist_ok=True)
-        damaged = files.fuzz(options.keep or Path(folder), seconds=seconds, seed=seed, keep=keep)
-    broken = faults.fuzz(seconds=60 * options.minutes - 2 * seconds, seed=seed)
-    tables = [as_table("arrays", *odd), as_table("files", *damaged), as_table("faults", *broken)]
-    print(*tables, f"Seed {seed}, {options.minutes:g} minutes.", sep="\n\n")
-    findings = [*odd[1], *damaged[1], *broken[1]]
-    for finding in findings[:50]:
-        print(f"{finding.kind}, case {finding.case}: {finding.outcome}: {finding.message}", file=sys.stderr)
+    kinds = options.kinds or list(SHARES)
+    if options.keep is not None:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    findings = []
+    tried = {"arrays": arrays.fuzz, "files": partial(files.fuzz, keep=options.keep), "faults": faults.fuzz}
+    for kind in kinds:
+        start = time.monotonic()
+        minutes = options.minutes * SHARES[kind] / sum(SHARES[other] for other in kinds)
+        limits = {"seconds": 60 * minutes} if options.rounds is None else {"cases": options.rounds}
+        tallies, found = tried[kind](**limits, seed=seed, report=shown)
+        findings += found
+        print(as_table(kind, tallies, found), f"Seed {seed}, {(time.monotonic() - start) / 60:.1f} minutes.\n", sep="\n\n")
+        sys.stdout.flush()
     return 1 if findings else 0
 
 

@@ -17,7 +17,7 @@ from random import Random
 import numpy as np
 
 from forks import Runner
-from fuzz.tally import Finding, Tally, counted
+from fuzz.tally import Finding, Outcomes, Report, Tally, counted, quiet
 
 POINTS = np.random.default_rng(0).uniform(-0.3, 0.3, (3000, 5))
 SMALL = "arrays.BLOCK_BYTES, streaming.LARGE = 1 << 13, 1000"  # a file of a few kilobytes is read in blocks
@@ -38,7 +38,7 @@ def limited(size: int, code: str) -> str:
     return f"sys.dont_write_bytecode = True\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n{code}"
 
 
-def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 0) -> tuple[dict[str, Tally], list[Finding]]:
+def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 0, report: Report = quiet) -> Outcomes:
     """Both faults in all writers in turn, for some time or a number of each. Returns tallies by fault, and findings."""
     kinds = [(writer, fault) for writer in WRITERS for fault in ("killed", "full disk")]
     tallies, findings = {f"{writer}, {fault}": Tally() for writer, fault in kinds}, []
@@ -51,9 +51,9 @@ def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 
                 with tempfile.TemporaryDirectory() as folder:
                     case = Random(f"{seed} {number} {name}")
                     outcome, message = tried(runner, Path(folder), writer, fault, *complete[writer], case)
-                tallies[name] = tallies[name].after(outcome, 0)
+                tallies[name] = tallies[name].after(outcome)
                 if outcome == "unexpected":
-                    findings.append(Finding(name, number, outcome, message))
+                    findings.append(report(Finding(name, number, outcome, message)))
     finally:
         runner.close()
     return tallies, findings

@@ -17,67 +17,48 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from horopca import io
+from horopca.io import subprocess_reader
 
 TESTS = Path(__file__).resolve().parents[1]
-
-
-class Request(NamedTuple):
-    """A file, the function of `horopca.io` that reads it, and its options."""
-
-    path: Path
-    function: str = "load"
-    options: Mapping[str, Any] = MappingProxyType({})
+NOTES = ".*(left out|set to|was read|joined under|numbered in|top terms are joined)"  # warnings on what a tree was read as
 
 
 class Reader:
-    """Reads files in a process that may take `megabytes` more than it does at its start, and `seconds` for each."""
+    """Reads files in a process that may take `megabytes` more than it does at its start, and `seconds` for each.
 
-    def __init__(self, megabytes: int = 1024, seconds: float = 120.0, budget: float | None = None, forks: bool = False) -> None:
-        self.settings, self.seconds = {"megabytes": megabytes, "budget": budget, "forks": forks}, seconds
+    Formats of libraries are read by forks of the process, which has loaded the libraries.
+    """
+
+    def __init__(self, megabytes: int = 1024, seconds: float = 120.0, budget: float | None = None) -> None:
+        self.settings, self.seconds = {"megabytes": megabytes, "budget": budget}, seconds
         self.process: subprocess.Popen[bytes] | None = None
-        self.output = b""  # of the process, not yet parsed
 
     def __call__(self, path: Path, function: str = "load", **options: Any) -> dict[str, Any]:
-        """{"outcome": "read", "raised", "unexpected", "hang" or "crash", "message": ..., "megabytes": ...}."""
-        return next(self.several([Request(path, function, options)]))
+        """{"outcome": "read", "raised", "unexpected", "hang" or "crash", "message": ..., "megabytes": ..., "seconds": ...}."""
+        process = self.process or self._started()
+        line = json.dumps({"path": str(path), "function": function, "options": options})
+        process.stdin.write(f"{line}\n".encode())
+        process.stdin.flush()
+        ready, _, _ = select.select([process.stdout], [], [], self.seconds)
+        if answer := process.stdout.readline() if ready else b"":
+            return json.loads(answer)
+        self.close()
+        outcome = "crash" if ready else "hang"
+        return {"outcome": outcome, "message": f"ended with {process.returncode}", "megabytes": 0, "seconds": self.seconds}
 
-    def several(self, requests: Sequence[Request]) -> Iterator[dict[str, Any]]:
-        """The same for several files, which the process reads one after another. If it ends, a new one continues."""
-        left = list(requests)
-        while left:
-            process = self.process or self._started()
-            lines = [json.dumps({"path": str(path), "function": f, "options": dict(o)}) for path, f, o in left]
-            process.stdin.write("".join(f"{line}\n" for line in lines).encode())
-            process.stdin.flush()
-            while left and self.process is not None:
-                left = left[1:]
-                yield self._answer(process)
-
-    def _answer(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
-        while b"\n" not in self.output:
-            ready, _, _ = select.select([process.stdout], [], [], self.seconds)
-            more = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
-            if not more:
-                self.close()
-                outcome = "crash" if ready else "hang"
-                return {"outcome": outcome, "message": f"ended with {process.returncode}", "megabytes": 0}
-            self.output += more
-        line, self.output = self.output.split(b"\n", 1)
-        return json.loads(line)
-
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self) -> subprocess.Popen[bytes]:
         paths = [str(TESTS), str(TESTS.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "fuzz.limits", json.dumps(self.settings)]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
-        self.output = b""
+        options = {"stderr": subprocess.DEVNULL, "env": environment, "start_new_session": True}  # Ctrl-C is for the parent
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, **options)
         assert self.process.stdout.readline() == b"ready\n"
         return self.process
 
@@ -94,41 +75,68 @@ class Reader:
         self.close()
 
 
-def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
-    from horopca import io
-    from horopca.io import subprocess_reader
-
-    for library in (  # the memory of libraries does not count
-        "h5py",
-        "pyarrow.parquet",
-        "scipy.io",
-        "torch",
-        "Bio.Phylo",
-        "pronto",
-    ):
+def load_libraries() -> None:
+    """Import the libraries that read files: their memory does not count."""
+    for library in ("h5py", "pyarrow.parquet", "scipy.io", "torch", "Bio.Phylo", "pronto"):
         import_module(library)
 
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # for what libraries print
-    used = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
-    resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20), resource.RLIM_INFINITY))
+
+def restrict(megabytes: int) -> None:
+    """Limit the memory of this process to so much more than it has, and make warnings errors."""
+    resource.setrlimit(resource.RLIMIT_AS, ((_status("VmSize") << 10) + (megabytes << 20), resource.RLIM_INFINITY))
     subprocess_reader.CPU_SECONDS = 2.0  # all files are small
     warnings.simplefilter("error")
-    warnings.filterwarnings("ignore", ".*(left out|set to|was read|joined under|numbered in)", UserWarning)  # notes on trees
-    forked = Forks()
-    if forks:  # a fork has loaded the libraries already
-        subprocess_reader.subprocess.run = forked.run
+    warnings.filterwarnings("ignore", NOTES, UserWarning)
+
+
+def _serve(megabytes: int, budget: float | None) -> None:
+    load_libraries()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # for what libraries print
+    restrict(megabytes)
+    subprocess_reader.subprocess.run = forks = Forks()
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
-        with open("/proc/self/clear_refs", "w") as reset:
-            reset.write("5")  # the peak begins anew
-        before, forked.kilobytes, start = _status("VmRSS"), 0, time.process_time()
+        before, start = forks.memory(), time.process_time()
         with contextlib.nullcontext() if budget is None else io.memory_limit(budget):
-            answer = _tried(attrgetter(asked["function"])(io), asked["path"], asked["options"])
+            answer = tried(asked["path"], asked["function"], asked["options"])
         answer["seconds"] = time.process_time() - start
-        answer["megabytes"] = max(_status("VmHWM"), forked.kilobytes) - before >> 10
+        answer["megabytes"] = forks.memory(peak=True) - before >> 10
         print(json.dumps(answer), file=answers, flush=True)
+
+
+def tried(path: str, function: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The outcome: "read", "raised" (an error that names the file), or "unexpected", which is a defect."""
+    try:
+        found = attrgetter(function)(io)(path, **options)
+    except (ValueError, OSError) as error:
+        clear = path in str(error) and str(error).endswith((".", "?"))
+        return {"outcome": "raised" if clear else "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
+    except Exception as error:  # the harness reports whatever there is
+        return {"outcome": "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
+    shape = list(getattr(getattr(found, "X", None), "shape", ()))
+    return {"outcome": "read", "message": "", "shape": shape}
+
+
+class Inside:
+    """Replaces `subprocess.run` in `horopca.io.subprocess_reader`: libraries read files in this process, in limited time."""
+
+    def __init__(self) -> None:
+        signal.signal(signal.SIGPROF, _time_is_over)
+        sys.setrecursionlimit(subprocess_reader.DEEPEST)
+
+    def __call__(self, command: list[str], **_: Any) -> subprocess.CompletedProcess[bytes]:
+        signal.setitimer(signal.ITIMER_PROF, subprocess_reader.CPU_SECONDS)
+        try:
+            content = b"".join(subprocess_reader.answered(json.loads(command[-1])))
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        return subprocess.CompletedProcess(command, 0, content, b"")
+
+
+def _time_is_over(*_: object) -> None:
+    raise TimeoutError("The time is over.")
 
 
 class Forks:
@@ -136,9 +144,16 @@ class Forks:
 
     kilobytes = 0  # the largest memory of a fork
 
-    def run(self, command: list[str], timeout: float, **_: Any) -> subprocess.CompletedProcess[bytes]:
-        from horopca.io.subprocess_reader import answer
+    def memory(self, peak: bool = False) -> int:
+        """Kilobytes: now, or the largest since then, of this process and its forks."""
+        if peak:
+            return max(_status("VmHWM"), self.kilobytes)
+        with open("/proc/self/clear_refs", "w") as reset:
+            reset.write("5")  # the peak begins anew
+        self.kilobytes = 0
+        return _status("VmRSS")
 
+    def __call__(self, command: list[str], timeout: float, **_: Any) -> subprocess.CompletedProcess[bytes]:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             child = os.fork()
             if not child:
@@ -146,7 +161,7 @@ class Forks:
                 os.dup2(errors.fileno(), 2)
                 signal.alarm(int(timeout))
                 try:
-                    answer(json.loads(command[-1]))
+                    subprocess_reader.answer(json.loads(command[-1]))
                 except BaseException:
                     os.write(2, traceback.format_exc().encode())
                     os._exit(1)
@@ -161,21 +176,9 @@ class Forks:
 
 
 def _status(name: str) -> int:
+    """A number of kilobytes from the system's report on this process."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(name))
-
-
-def _tried(function: Any, path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The outcome: "read", "raised" (an error that names the file), or "unexpected", which is a defect."""
-    try:
-        found = function(path, **options)
-    except (ValueError, OSError) as error:
-        clear = path in str(error) and str(error).endswith((".", "?"))
-        return {"outcome": "raised" if clear else "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
-    except Exception as error:  # the harness reports whatever there is
-        return {"outcome": "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
-    shape = list(getattr(getattr(found, "X", None), "shape", ()))
-    return {"outcome": "read", "message": "", "shape": shape}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -104,7 +105,7 @@ def _inside_zip(content: bytes, others: list[Sample], random: Random) -> bytes:
 
 def _inside_zlib(content: bytearray, others: list[Sample], random: Random) -> bytearray:
     """The file with one of its packed parts (MATLAB's, HDF5's) unpacked, damaged and packed again, if it has any."""
-    starts = [at for at in range(len(content) - 1) if content[at] == 0x78 and content[at + 1] in (0x01, 0x5E, 0x9C, 0xDA)]
+    starts = [found.start() for found in re.finditer(rb"x[\x01\x5e\x9c\xda]", content)]
     for at in random.sample(starts, len(starts)):
         unpack = zlib.decompressobj()
         try:

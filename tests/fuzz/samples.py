@@ -14,7 +14,6 @@ import numpy as np
 from fuzz.contents import MAT73, safetensors, tensor_entry
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (7, 3))
-SLOW = 8
 NAMES = ["cat", "lion", "été", "burmese cat", "x/y", "7", 'q"uote']
 
 
@@ -159,8 +158,8 @@ def _zip(content: bytes, *endings: str, function: str = "load") -> Sample:
     return Sample(content, endings, function, is_zip=True)
 
 
-def _slow(suffix: str, write: Callable[[Path], object]) -> Sample:
-    return Sample(_written(suffix, write), (suffix,), every=SLOW)
+def _binary(suffix: str, write: Callable[[Path], object]) -> Sample:
+    return Sample(_written(suffix, write), (suffix,))
 
 
 def _adjacency(path: Path, way: str) -> None:
@@ -183,9 +182,9 @@ xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:rdfs="http://www.w3.org/2000/01
 <owl:Class rdf:about="http://purl.obolibrary.org/obo/A_2"><rdfs:label>low</rdfs:label>
 <rdfs:subClassOf rdf:resource="http://purl.obolibrary.org/obo/A_1"/></owl:Class></rdf:RDF>"""
 LIBRARY_TEXTS: dict[str, Sample] = {  # read by libraries, in a separate process
-    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", ".nexml", function="load_edges")._replace(every=SLOW),
-    "OBO": _text(OBO, ".obo", function="load_edges")._replace(every=SLOW),
-    "OWL": _text(OWL, ".owl", function="load_edges")._replace(every=SLOW),
+    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", ".nexml", function="load_edges"),
+    "OBO": _text(OBO, ".obo", function="load_edges")._replace(every=8),
+    "OWL": _text(OWL, ".owl", function="load_edges")._replace(every=8),
 }
 CHECKPOINTS = (".pth", ".pt", ".best", ".ckpt")
 MAKERS: dict[str, Callable[[], Sample]] = {
@@ -196,16 +195,16 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     **{f"{name}, packed": lambda text=text: _packed(text) for name, text in (TEXTS | LIBRARY_TEXTS).items()},
     "word2vec, binary": lambda: Sample(_word2vec(True), (".bin",)),
     "labels": lambda: _text("\n".join(NAMES).encode(), ".txt", function="load_labels"),
-    "torch": lambda: _zip(_written(".pth", lambda path: _checkpoint(path, False)), *CHECKPOINTS)._replace(every=SLOW),
-    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), CHECKPOINTS, every=SLOW),
+    "torch": lambda: _zip(_written(".pth", lambda path: _checkpoint(path, False)), *CHECKPOINTS),
+    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), CHECKPOINTS),
     "safetensors": lambda: Sample(SAFETENSORS, (".safetensors",)),
     "gensim": lambda: Sample(_written(".kv", _keyed), (".kv", ".model")),
-    "mat 5": lambda: _slow(".mat", lambda path: _mat(path, False)),
-    "mat 5, packed": lambda: _slow(".mat", lambda path: _mat(path, True)),
-    "mat 7.3": lambda: _slow(".mat", _mat73),
-    "h5ad": lambda: _slow(".h5ad", _h5ad),
-    "parquet": lambda: _slow(".parquet", lambda path: _frame(path, "columns")),
-    "parquet, lists": lambda: _slow(".parquet", lambda path: _frame(path, "lists")),
+    "mat 5": lambda: _binary(".mat", lambda path: _mat(path, False)),
+    "mat 5, packed": lambda: _binary(".mat", lambda path: _mat(path, True)),
+    "mat 7.3": lambda: _binary(".mat", _mat73),
+    "h5ad": lambda: _binary(".h5ad", _h5ad),
+    "parquet": lambda: _binary(".parquet", lambda path: _frame(path, "columns")),
+    "parquet, lists": lambda: _binary(".parquet", lambda path: _frame(path, "lists")),
     "fit, HoroPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "HoroPCA")), ".npz", function="load_fitted"),
     "fit, TangentPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "TangentPCA")), ".npz", function="load_fitted"),
     **{

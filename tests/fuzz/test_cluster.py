@@ -47,7 +47,7 @@ def at(module, name, armed, victims):
     setattr(module, name, deadly)
 
 POINTS = {
-    "fit": (horopca.io.stores.ZarrRows, "__getitem__"),
+    "fit": (horopca.io.stores, "read_rows"),
     "transform": (horopca._input.dask, "_map_block"),
     "write": (zarr.Array, "__setitem__"),
 }

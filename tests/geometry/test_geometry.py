@@ -27,11 +27,6 @@ def test_models_go_there_and_back(model, d):
     assert np.array_equal(from_hyperboloid(x[3], model), X[3])  # a point alone is one too
 
 
-def test_an_unknown_model_is_an_error():
-    with pytest.raises(ValueError, match=r"model must be one of 'poincare', .*, but is 'sphere'"):
-        to_hyperboloid(np.zeros((1, 2)), "sphere")
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("radius", [1.0, 2.0])
 def test_clipped_rows_are_inside_and_the_others_as_they_were(dtype, radius):
@@ -45,29 +40,17 @@ def test_clipped_rows_are_inside_and_the_others_as_they_were(dtype, radius):
     assert np.array_equal(geo.clip(axis, 0.0, radius=radius), least * axis)  # a margin of at least four units
 
 
-def test_models_agree_on_a_known_point():
-    z = np.array([[0.5, 0.0]])
-    x = to_hyperboloid(z)
-    assert np.allclose(from_hyperboloid(x, "klein"), [[0.8, 0]])
-    assert np.allclose(from_hyperboloid(x, "tangent"), [[np.log(3), 0]])
-    assert np.allclose(from_hyperboloid(x, "lorentz"), [[5 / 3, 4 / 3, 0]])
-    # the half-space has the origin at height 1; (0, 1/2) of the disk lies above it on the geodesic to infinity
-    assert np.allclose(from_hyperboloid(to_hyperboloid(np.array([[0.0, 0.5]])), "halfspace"), [[0, 3]])
-
-
-def test_distance_is_the_papers_formula():
-    z = from_hyperboloid(cloud(20, 3), "poincare")
-    a, b = z[:10], z[10:]
-    gap = np.sum((a - b) ** 2, axis=1)
-    paper = np.arccosh(1 + 2 * gap / ((1 - np.sum(a * a, axis=1)) * (1 - np.sum(b * b, axis=1))))
-    assert np.allclose(geo.distance(to_hyperboloid(a), to_hyperboloid(b)), paper, rtol=1e-12)
-
-
-def test_halfspace_distance_is_the_classical_formula():
-    y = from_hyperboloid(cloud(20, 3), "halfspace")
-    a, b = y[:10], y[10:]
-    classical = np.arccosh(1 + np.sum((a - b) ** 2, axis=1) / (2 * a[:, -1] * b[:, -1]))
-    assert np.allclose(geo.distance(to_hyperboloid(a, "halfspace"), to_hyperboloid(b, "halfspace")), classical)
+@pytest.mark.parametrize(
+    ("model", "factor"),  # the denominator of cosh(d) - 1 = |a - b|^2 / ..
+    [
+        ("poincare", lambda a, b: (1 - np.sum(a * a, axis=1)) * (1 - np.sum(b * b, axis=1)) / 2),
+        ("halfspace", lambda a, b: 2 * a[:, -1] * b[:, -1]),
+    ],
+)
+def test_distances_are_the_papers_formula_and_the_classical_one(model, factor):
+    a, b = np.split(from_hyperboloid(cloud(20, 3), model), 2)
+    expected = np.arccosh(1 + np.sum((a - b) ** 2, axis=1) / factor(a, b))
+    assert np.allclose(geo.distance(to_hyperboloid(a, model), to_hyperboloid(b, model)), expected, rtol=1e-12)
 
 
 @given(points, points, points)
@@ -172,13 +155,6 @@ def test_busemann_is_the_limit_of_distances():
     assert geo.busemann(geo.origin(3), q) == 0
 
 
-def test_busemann_in_the_ball_is_the_papers_formula():
-    x, q = cloud(10, 3), directions(1, 3)[0]
-    z = from_hyperboloid(x)
-    paper = np.log(np.sum((q - z) ** 2, axis=1) / (1 - np.sum(z * z, axis=1)))
-    assert np.allclose(geo.busemann(x, q), paper)
-
-
 def test_busemann_of_moved_points_differs_by_a_constant():
     x, q, m = cloud(10, 3), directions(1, 3)[0], cloud(1, 3, seed=5)[0]
     difference = geo.busemann(geo.translate(x, m), translate_ideal(q, m)) - geo.busemann(x, q)
@@ -238,9 +214,3 @@ def test_every_array_library_gives_the_same_answers(xp):
     for a, b in zip(found, expected, strict=True):
         assert isinstance(a, type(xp.asarray(x)))
         assert np.allclose(to_numpy(a), b, rtol=1e-13, atol=1e-13)
-
-
-@pytest.mark.parametrize(("margin", "radius"), [(2.0, 1.0), (1.0, 1.0), (-0.1, 1.0), (np.nan, 1.0), (0.1, 0.0), (0.1, -1.0)])
-def test_clip_needs_a_valid_margin_and_radius(margin, radius):
-    with pytest.raises(ValueError, match=r"^(margin|radius) must be a"):
-        geo.clip(np.array([[0.5, 0.0]]), margin, radius=radius)

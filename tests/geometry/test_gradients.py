@@ -5,8 +5,6 @@ import pytest
 
 from horopca import geometry as geo
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
-from horopca.geometry._arrays import from_numpy, to_numpy, with_rows
-from horopca.geometry._points import Chunk
 
 torch = pytest.importorskip("torch")
 
@@ -57,29 +55,12 @@ def test_maps_between_models_have_their_gradients_at_the_origin(model):
     assert agrees(lambda s: from_hyperboloid(lift(s), model), X)
 
 
-def test_time_and_stretch_of_tangent_vectors_next_to_the_origin_are_their_series():
-    square = torch.tensor([0.0, 1e-20, 1e-17], dtype=torch.float64)
-    for k, slope in enumerate((1 / 2, 1 / 6)):
-        assert torch.equal(MODELS["tangent"].radial(square)[k], torch.ones_like(square))
-        (found,) = gradient(lambda a, k=k: MODELS["tangent"].radial(a)[k], square)
-        assert torch.allclose(found, torch.full_like(square, slope))
-
-
 def test_busemann_functions_and_horospheres_have_their_gradients_at_the_origin():
     q = geo.from_hyperboloid(lift(space(2, seed=3).detach()))
     q = q / q.norm(dim=1, keepdim=True)
     for k in range(2):
         assert agrees(lambda s, k=k: geo.busemann(lift(s), q[k]), X)
         assert agrees(lambda s, k=k: geo.horosphere(q[k], lift(s))[1], X)
-
-
-def test_tensors_keep_their_graph():
-    M = torch.as_tensor(np.random.default_rng(0).normal(size=(2, 4)))
-    assert agrees(Chunk.of(lift(X.detach())).products, M)
-    assert agrees(lambda a, rows: with_rows(a, [True, False] * 3, rows), X, Y[:3])
-    single = from_numpy(M.requires_grad_(), like=torch.zeros(1, dtype=torch.float32))
-    assert single.dtype == torch.float32 and single.requires_grad
-    assert to_numpy(single).dtype == float and np.allclose(to_numpy(single), M.detach().numpy(), rtol=1e-6)
 
 
 def gradient(function, *inputs):

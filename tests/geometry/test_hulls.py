@@ -8,17 +8,8 @@ import pytest
 from clouds import cloud, directions
 from horopca import geometry as geo
 from horopca.geometry import lift
-from horopca.geometry.hulls import geodesic_hull, split_basis
-from subspaces import BASES, same_span
-
-
-@pytest.mark.parametrize("name", BASES)
-def test_a_basis_is_split_into_time_and_space(name):
-    A = BASES[name]
-    v0, w, U = split_basis(A)
-    V = np.concatenate([[[v0, *w]], np.pad(U, ((0, 0), (1, 0)))])
-    np.testing.assert_allclose(V @ V.T, np.eye(len(A)), atol=1e-12)
-    assert v0 >= 0 and same_span(A, V)
+from horopca.geometry.hulls import geodesic_hull
+from subspaces import same_span
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -77,7 +68,6 @@ def test_errors_of_hulls():
     between = geo.geodesic(x[0], x[1], 0.3)
     with pytest.raises(ValueError, match="independent"):
         geodesic_hull(np.stack([*x, between]))
-    with pytest.raises(ValueError, match="needs points or ideal points, but got neither"):
-        geodesic_hull()
-    with pytest.raises(ValueError, match="single ideal point"):
-        geodesic_hull(ideal_points=directions(1, 3))
+    for none, count in (({}, 0), ({"points": x[:0]}, 0), ({"ideal_points": directions(1, 3)}, 1)):
+        with pytest.raises(ValueError, match=f"needs a point or two ideal points, but got {count} ideal points"):
+            geodesic_hull(**none)

@@ -7,9 +7,9 @@ import pytest
 
 from clouds import cloud, rotation
 from horopca.geometry import MODELS, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate, translate_to_origin
-from horopca.geometry._arrays import to_numpy
-from horopca.geometry._points import CHUNK_ROWS, Chunk, TranslatedPoints, as_points
-from horopca.geometry.isometries import Frame, between, boost_to_origin, boosted, boosted_to_origin
+from horopca.geometry._arrays import on_host, to_numpy
+from horopca.geometry._points import CHUNK_ELEMENTS, Chunk, TranslatedPoints, as_points
+from horopca.geometry.isometries import Frame, between
 
 RADIAL = [name for name, model in MODELS.items() if model.radial is not None]
 
@@ -23,14 +23,16 @@ def chunk_of(x, model, start=0):
 
 @pytest.mark.parametrize("seen", [False, True])
 def test_points_in_chunks_are_all_the_points_in_order(xp, seen):
-    n, m = 2 * CHUNK_ROWS + 5, cloud(1, 3, seed=1)[0]
+    rows = CHUNK_ELEMENTS // 4
+    n, m = 2 * rows + 5, cloud(1, 3, seed=1)[0]
     x = cloud(n, 3)
     points, expected = as_points(xp.asarray(x)), x
     if seen:
         points, expected = TranslatedPoints(xp.asarray(x), m), translate_to_origin(x, m)
     chunks = list(points.chunks())
     assert as_points(points) is points and points.shape == x.shape
-    assert [chunk.start for chunk in chunks] == [0, CHUNK_ROWS, 2 * CHUNK_ROWS]
+    expected_starts = [0, rows, 2 * rows] if on_host(xp.asarray(x)) else [0]  # a chunk on a device is larger
+    assert [chunk.start for chunk in chunks] == expected_starts
     mapped = points.map(lambda chunk: chunk.points())
     assert isinstance(mapped, type(xp.asarray(x)))
     for found in (np.concatenate([to_numpy(chunk.points()) for chunk in chunks]), to_numpy(mapped)):
@@ -38,14 +40,7 @@ def test_points_in_chunks_are_all_the_points_in_order(xp, seen):
     some = points.take(np.array([5, 0, 7]))
     assert isinstance(some, np.ndarray) and np.allclose(some, expected[[5, 0, 7]], rtol=1e-12)
     time, (starts, count) = points.fold(lambda chunk: (to_numpy(chunk.t).sum(), (chunk.start, chunk.t.shape[0])))
-    assert (starts, count) == (3 * CHUNK_ROWS, n) and np.isclose(time, expected[:, 0].sum())
-
-
-def test_a_boost_is_the_matrix_of_a_translation():
-    x, m = cloud(40, 3), cloud(1, 3, seed=1)[0]
-    assert np.allclose(boosted(x, m), translate(x, m), rtol=1e-12)
-    assert np.allclose(boosted_to_origin(x, m), translate_to_origin(x, m), rtol=1e-12)
-    assert np.allclose(x @ boost_to_origin(m), translate_to_origin(x, m), rtol=1e-12)
+    assert (starts, count) == (sum(expected_starts), n) and np.isclose(time, expected[:, 0].sum())
 
 
 def test_frames_are_isometries_with_their_mean_at_the_origin():
@@ -69,9 +64,3 @@ def test_distances_from_a_chunk_keep_their_digits(model, apart):
     y[::2] = cloud(30, 3, radius=4, seed=3)  # and some that are not close
     found = chunk_of(x, model).distances(y)
     assert np.allclose(found, distance(x, y), rtol=1e-6, atol=1e-11)
-
-
-def test_points_that_round_to_the_rim_are_those_next_to_it():
-    for model, stretch in (("poincare", 2.0**54), ("klein", 2.0**26.5)):
-        found = MODELS[model].radial(np.array([1.0, 1 - 2.0**-53]))[1]
-        assert np.allclose(found, stretch, rtol=1e-12)

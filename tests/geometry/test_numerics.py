@@ -6,6 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from clouds import directions
 from horopca._optimize.sample import as_sample
 from horopca.geometry import (
     MODELS,
@@ -93,39 +94,26 @@ def pairs_at(radius, rng, d=3):
     return [(size * u[0], size * u[1]), (size * u[0], size * near), (size * u[0], np.tanh(radius / 3) * u[0])]
 
 
-@pytest.mark.parametrize("radius", [1e-8, 1e-3, 1.0, 5.0, 12.0])
-def test_ball_distances_to_ten_digits_up_to_radius_12(radius):
+@pytest.mark.parametrize("radius", [1e-8, 1e-3, 1.0, 5.0, 12.0, 15.0, 25.0, 33.0, 100.0, 300.0])
+def test_errors_of_distances_are_those_of_rounded_input(radius):
+    """Of space parts at any radius, and of points of the ball: to ten digits up to radius 12."""
     rng = np.random.default_rng(0)
-    for x, y in pairs_at(radius, rng):
-        truth = exact_distance(ball_point(x), ball_point(y))
-        found = distance(to_hyperboloid(x), to_hyperboloid(y))
-        assert abs(found - truth) <= 1e-10 * truth
-
-
-@pytest.mark.parametrize("radius", [15.0, 25.0, 33.0])
-def test_errors_of_ball_distances_are_those_of_rounded_input(radius):
-    rng = np.random.default_rng(1)
-    for x, y in pairs_at(radius, rng):
-        f = lambda p: exact_distance(ball_point(p[0]), ball_point(p[1]))
-        error = abs(distance(to_hyperboloid(x), to_hyperboloid(y)) - f((x, y)))
-        assert error <= 20 * ulp_effect(f, (x, y), rng) + 1e-14
+    u = directions(2, 3)
+    far = [(np.sinh(radius) * u[0], np.sinh(radius) * u[1]), (np.sinh(radius) * u[0], 0.5 * np.sinh(radius) * u[0])]
+    cases = [(exact, lift, pair) for pair in far]
+    if radius < 36:  # farther out the ball has no points in float64
+        cases += [(ball_point, to_hyperboloid, pair) for pair in pairs_at(radius, rng)]
+    for exactly, point, (x, y) in cases:
+        f = lambda p, exactly=exactly: exact_distance(exactly(p[0]), exactly(p[1]))
+        truth = f((x, y))
+        error = abs(distance(point(x), point(y)) - truth)
+        assert error <= 20 * ulp_effect(f, (x, y), rng) + 1e-14 * max(truth, 1)
+        assert error <= 1e-10 * truth or radius > 12
 
 
 def test_the_last_floats_before_the_boundary_have_a_distance():
     x = np.array([1 - 2.0**-53, 0.0])
     assert distance(to_hyperboloid(x), to_hyperboloid(-x)) == pytest.approx(2 * 37.43, rel=1e-3)
-
-
-@pytest.mark.parametrize("radius", [3.0, 30.0, 100.0, 300.0])
-def test_lorentz_distances_up_to_radius_300(radius):
-    rng = np.random.default_rng(2)
-    u = rng.standard_normal((2, 3))
-    u /= np.linalg.norm(u, axis=1, keepdims=True)
-    pairs = [(np.sinh(radius) * u[0], np.sinh(radius) * u[1]), (np.sinh(radius) * u[0], 0.5 * np.sinh(radius) * u[0])]
-    for x, y in pairs:
-        f = lambda p: exact_distance(exact(p[0]), exact(p[1]))
-        error = abs(distance(lift(x), lift(y)) - f((x, y)))
-        assert error <= 20 * ulp_effect(f, (x, y), rng) + 1e-14 * f((x, y))
 
 
 @pytest.mark.parametrize("radius", [1.0, 8.0, 18.0])
@@ -167,20 +155,6 @@ def test_model_round_trips_keep_the_radius_or_raise(model, radius):
     error = {"poincare": 1e-15 * np.exp(radius), "klein": 1e-15 * np.exp(2 * radius)}.get(model, 0.0)
     assert np.allclose(radius_of(found), radius, rtol=1e-13, atol=error)
     assert np.allclose(unit(found[:, 1:]), unit(x[:, 1:]), atol=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("model", "row", "message"),
-    [
-        ("poincare", [1.2, 0.0], "inside the unit ball for model='poincare', but has a norm of 1.2"),
-        ("halfspace", [1.0, -2.0], "heights > 0 in its last column, but has -2"),
-        ("tangent", [400.0, 0.0], "within radius 355 of the origin"),
-        ("lorentz-space", [1e160, 0.0], "within radius 355 of the origin"),
-    ],
-)
-def test_rows_that_are_no_points_of_a_model(model, row, message):
-    with pytest.raises(ValueError, match=message):
-        to_hyperboloid(np.array([row, [0.1, 0.1]]), model)
 
 
 @pytest.mark.parametrize("radius", [1e-6, 1.0, 12.0, 30.0])
@@ -245,7 +219,7 @@ def test_the_projection_of_the_search_agrees_far_out(radius, kappa):
     n = u[3]
     across = np.linalg.svd(n[None])[2][1:2]
     spine = Spine(n, kappa, across)
-    fast = to_hyperboloid(project(*as_sample(x)[:2], spine_basis(spine)[None]).y[0].T, "halfspace")
+    fast = to_hyperboloid(project(*as_sample(x)[:2], spine_basis(spine)[None])[0][0].T, "halfspace")
     images = to_hyperboloid(slide(x, spine), "halfspace")
     # they differ from `slide` by the size of the pole, an isometry: compare distances from a common point
     assert np.allclose(distance(fast, fast[0]), distance(images, images[0]), rtol=1e-6, atol=1e-6)

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from clouds import cloud, directions
-from horopca import HoroPCA, geometry, metrics
+from horopca import HoroPCA, geometry, io, metrics
 from horopca._input.coordinates import Coordinates
 from horopca._optimize.objectives import OBJECTIVES, objective_over
 from horopca._optimize.sample import all_pairs, as_sample
 from horopca.datasets import make_hierarchy
-from horopca.geometry.isometries import boost_to_origin
+from horopca.geometry.isometries import Frame
 from horopca.projections import spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
 from horopca.torch import HoroProjection
@@ -47,7 +47,7 @@ def some_slide(d, K, seed=0):
     """A projection between isometries, with a pole anywhere."""
     rng = np.random.default_rng(seed)
     spine = spine_from_basis(rng.standard_normal((K, d + 1)))
-    return Slide.along(spine, *(boost_to_origin(cloud(1, k, radius=1.0, seed=seed)[0]) for k in (d, K)))
+    return Slide.along(spine, *(Frame.at(cloud(1, k, radius=1.0, seed=seed)[0]).matrix() for k in (d, K)))
 
 
 @pytest.mark.parametrize("to_device", LIBRARIES)
@@ -153,7 +153,7 @@ def test_images_that_float32_rounds_to_the_boundary_are_not_trusted():
 
     coordinates, most = Coordinates("klein", -1.0), 1 - 4 * np.finfo(np.float32).eps
     X = coordinates.from_hyperboloid(cloud(500, 5, radius=7.0), np.float32)
-    slide = Slide.along(spine_from_ideal_points(directions(2, 5)), None, boost_to_origin(cloud(1, 2, seed=3)[0]))
+    slide = Slide.along(spine_from_ideal_points(directions(2, 5)), None, Frame.at(cloud(1, 2, seed=3)[0]).matrix())
     images, lost = slide.images(coordinates.chunk(X))
     expected = lost | (np.linalg.norm(geometry.from_hyperboloid(images, "klein"), axis=1) > most)
     found, many, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "klein", 1.0, slide)
@@ -184,6 +184,13 @@ def test_rows_that_are_not_contiguous(X, to_device):
         assert np.allclose(on_host(pca.transform(there)), expected, atol=1e-13)
         assert np.allclose(HoroPCA(random_state=0, n_init=2).fit(there).mean_, pca.mean_, atol=1e-12)
     assert np.allclose(on_host(pca.transform(to_device(X)[:1, :])), expected[:1], atol=1e-13)
+
+
+@pytest.mark.parametrize("to_device", LIBRARIES)
+def test_files_and_descriptions_of_points_on_the_device(X, to_device, tmp_path):
+    there = to_device(X)
+    assert io.describe(there) == io.describe(X)
+    assert np.array_equal(io.load(io.save(tmp_path / "x.npy", there)).X, X)
 
 
 def test_negative_strides_of_cupy(X):

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from clouds import cloud
 from errors import error_message
 from horopca._input.arguments import (
-    as_number,
-    check_choice,
-    check_count,
     check_distances,
     check_generator,
-    check_number,
     seeded_generator,
 )
 from horopca._input.coordinates import Coordinates, check_coordinates, check_points
@@ -23,7 +17,6 @@ from horopca.geometry import MODELS, from_hyperboloid, lift
 
 NEGATIVE = "curvature must be a negative number (of size 1e-100 to 1e+100), but is"
 BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbooks has -1."
-SEED = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState, a Generator or None, but is"
 
 
 # ---------------------------------------------------------------- arguments
@@ -32,44 +25,16 @@ SEED = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState, 
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (lambda: check_choice("goal", "x", ("a", "b")), "goal must be one of 'a', 'b', but is 'x'."),
-        (lambda: check_choice("goal", ["a"], ("a", "b")), "goal must be one of 'a', 'b', but is ['a']."),
-        (lambda: check_count("k", 2, 3), "k must be a whole number of at least 3, but is 2."),
-        (lambda: check_count("k", 6, 3, 5, " (a row)"), "k must be a whole number from 3 to 5 (a row), but is 6."),
-        (lambda: check_count("k", 2, 3, 5), "k must be a whole number from 3 to 5, but is 2."),
-        (lambda: check_count("k", True, 0), "k must be a whole number of at least 0, but is True."),
-        (lambda: check_count("k", 3.0, 0), "k must be a whole number of at least 0, but is 3.0."),
-        (lambda: check_number("tol", 0, "a positive number", above=0), "tol must be a positive number, but is 0."),
-        (lambda: check_number("tol", -0.1, "0 or more", least=0), "tol must be 0 or more, but is -0.1."),
-        (lambda: check_number("tol", True, "a number"), "tol must be a number, but is True."),
-        (lambda: check_number("tol", np.inf, "a number"), "tol must be a number, but is inf."),
-        (lambda: check_number("tol", "1", "a number"), "tol must be a number, but is '1'."),
         (lambda: check_coordinates("ball", -1.0), f"model must be one of {', '.join(map(repr, MODELS))}, but is 'ball'."),
         (lambda: check_coordinates("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
-        (lambda: check_coordinates("klein", 0.0), f"{NEGATIVE} 0.0. {BALL}"),
         (lambda: check_coordinates("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
-        (lambda: check_coordinates("klein", -1.1e100), f"{NEGATIVE} -1.1e+100. {BALL}"),
         (lambda: check_coordinates("klein", np.inf), f"{NEGATIVE} inf. {BALL}"),
         (lambda: check_coordinates("klein", 2.0),
          f"{NEGATIVE} 2.0. {BALL} If c = 2 stands for the curvature -c, pass curvature=-2."),
-        (lambda: check_generator("dice"), f"{SEED} 'dice'."),
-        (lambda: check_generator(-1), f"{SEED} -1."),
-        (lambda: seeded_generator(-1), f"{SEED} -1."),
-        (lambda: seeded_generator(0.5), f"{SEED} 0.5."),
     ],
 )  # fmt: skip
 def test_errors_of_arguments(call, expected):
     assert error_message(call) == expected
-
-
-def test_arguments_at_their_limits():
-    assert [check_count("k", k, 3, 5) for k in (3, np.int64(5))] == [3, 5]
-    assert type(check_count("k", np.int64(4), 3)) is int
-    assert check_number("tol", 0, "0 or more", least=0) == 0 and type(check_number("tol", 1, "a number")) is float
-    assert [check_coordinates("klein", size).curvature for size in (-1e-100, -1e100)] == [-1e-100, -1e100]
-    for value in (None, "1", np.ones(2), SimpleNamespace(item=lambda: 1)):
-        assert as_number(value) is value
-    assert as_number(np.array([2.0])) == as_number(np.array(2.0)) == 2.0
 
 
 def test_random_states():
@@ -124,6 +89,7 @@ def test_tolerance_of_distances():
 
 RIM = "probably by rounding: horopca.geometry.clip(Y, 1e-5{}) moves such rows inside (on the command line, --clip 1e-5)."
 COORDINATES = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
+EUCLIDEAN = "vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA."
 UNIT = "Y must lie inside the unit ball, but"
 TWO = "Y must lie inside the ball of radius 2, but"
 FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = {}, t > 0 (time first), but"
@@ -151,22 +117,13 @@ IN = [0.1, 0.2]  # a point of every model without a time
          f"{TWO} row 8 has norm 2.01. That is on the boundary, or outside it by at most 0.01, {RIM.format(', radius=2')}"),
         ("poincare", -1.0, [[3, 4]],
          f"{UNIT} row 7 has norm 5. {COORDINATES}; for a larger ball pass its curvature, e.g. "
-         "curvature=-0.0392 (radius 5.05)."),
-        ("klein", -0.25, [[3, 4], [2.1, 0], [0, 1.9]],
-         f"{TWO} 2 of rows 7 to 9 have norm >= 2 (row 7 has norm 5). {COORDINATES}; for a larger ball pass its curvature, e.g. "
-         "curvature=-0.0392 (radius 5.05)."),
-        ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}; vectors of a Euclidean model "
-         "(word2vec, X_pca) are for sklearn.decomposition.PCA."),
+         f"curvature=-0.0392 (radius 5.05); {EUCLIDEAN}"),
+        ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}; {EUCLIDEAN}"),
         ("lorentz", -1.0, [[1, 0, 0], [3, 0, 1]],
          f"{FIRST.format(1)} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
-        ("lorentz", -0.25, [[2, 0, 0], [0.9, 0, -0.1]],
-         f"{FIRST.format(4)} row 8 has t = 0.9 and t^2 - |s|^2 = 0.8. Its curvature would be -1.25. {OTHERS}"),
         ("lorentz", -1.0, [[-3, 1, 0], [-3, 2, 2]],
          f"{FIRST.format(1)} 2 of rows 7 to 8 do not (row 7 has t = -3 and t^2 - |s|^2 = 8). {OTHERS}"),
-        ("lorentz", -1.0, [[2, 3, 0]], f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -5. {OTHERS}"),
         ("lorentz", -1.0, [[1e200, 1, 1]], f"{FIRST.format(1)} row 7 has t = 1e+200. {OTHERS}"),
-        ("lorentz", -0.25, [[0, 2, 3], [1e200, 1e200, 0], [2, 0, 0]],
-         f"{FIRST.format(4)} row 7 has t = 0 and t^2 - |s|^2 = -13. {OTHERS}"),
         ("lorentz", -0.25, [[3, 1, 0], [1e200, 1e200, 0], [2, 0, 0]],
          f"{FIRST.format(4)} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz", -0.25, [[1e200, 0, 1e200], [2, 0, 0]], f"{FAR} row 7 is at 460.517. {NEARER}"),
@@ -177,14 +134,10 @@ IN = [0.1, 0.2]  # a point of every model without a time
         ("lorentz", -1.0, [[2, 2, 3]],
          f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time last: pass "
          "model='lorentz-time-last'."),
-        ("lorentz-space", -1.0, [[1e100, 0]], f"{FAR} row 7 is at 230.952. {NEARER}"),
         ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
         ("halfspace", -1.0, [IN, [3, 0]], f"{HEIGHT} row 8 has height 0."),
         ("halfspace", -1.0, [IN, [3, -2], [3, -3]], f"{HEIGHT} 2 of rows 7 to 9 do not (row 8 has height -2)."),
-        ("halfspace", -1.0, [[0, np.exp(180)]], f"{FAR} row 7 is at 180. {NEARER}"),
-        ("halfspace", -1.0, [[0, np.exp(-180)]], f"{FAR} row 7 is at 180. {NEARER}"),
         ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {NEARER}"),
-        ("halfspace", -1.0, [[np.exp(50), np.exp(-80)]], f"{FAR} row 7 is at 180. {NEARER}"),
         ("halfspace", -1.0, [[np.exp(-180)]], f"{FAR} row 7 is at 180. {NEARER}"),
         ("tangent", -4.0, [[60, 80], IN], f"{FAR} row 7 is at 200. {NEARER}"),
         ("tangent", -1e-100, [[-1e200], [1.0]], f"{FAR} row 7 is at 1e+150. {NEARER}"),

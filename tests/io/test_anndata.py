@@ -56,6 +56,16 @@ def test_output_keeps_the_other_content(tmp_path, monkeypatch, adata):
     assert load("plane.csv").row_names == NAMES and load("plane.csv").labels == TREE.labels
 
 
+def test_chosen_classes_are_kept(tmp_path, monkeypatch, adata):
+    monkeypatch.chdir(tmp_path)
+    adata.obs.insert(0, "batch", ["ab"[i % 2] for i in range(len(NAMES))])
+    adata.obs_names = ["same"] * len(NAMES)  # as scanpy allows, with a warning
+    adata.write_h5ad("cells.h5ad")
+    assert run("reduce", "cells.h5ad", "--method", "tpca", "--colour-by", "type", "-o", "out.h5ad").exit_code == 0
+    assert load("cells.h5ad").labels == list(adata.obs["batch"]) and load("cells.h5ad").row_names == ["same"] * len(NAMES)
+    assert load("out.h5ad", key="X_tpca").labels == TREE.labels
+
+
 def test_anndata_reads_new_file(tmp_path):
     path = save(tmp_path / "new.h5ad", TREE.points, TREE.labels, names=NAMES, key="X_poincare", source={"params": {"d": 5}})
     found = ad.read_h5ad(path)

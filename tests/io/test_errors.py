@@ -28,7 +28,7 @@ ERRORS = [
     ("a.csv", "\n\n", "is empty"),
     ("a.csv", "x,y\n", "no rows of numbers"),
     ("a.csv", "a\nb\n", "no rows of numbers"),
-    ("a.csv", ".1;.2\n.3;.4\n", "separated by commas"),
+    ("a.csv", "0,1;0,2\n0,3;0,4\n", "has decimal commas, which are not read: write decimal points"),
     ("a.csv", "x,y\n.1,.2\n.3\n", "line 3: 1 values, but the first line has 2"),
     ("a.csv", ".1,.2\n.3,.4,.5\n", "line 2: 3 values"),
     ("a.csv", ".1,.2,.3\n.1,oops,.3\n", "line 2: 'oops' is not a number"),
@@ -71,6 +71,7 @@ ERRORS = [
     ("a.npy", npy_header((1000000000000, 10)), "cut short"),
     ("a.npy", npy_header((-3, 10)), "damaged"),
     ("a.npy", npy_header(text="((((((("), "damaged"),
+    ("a.npy", npy_header((3,), "|a8") + bytes(24), "damaged"),
     ("a.npy", npy(X[0]), "shape (3,)"),
     ("a.npy", npy(X[:0]), "no points"),
     ("a.npy", npy(X + 1j), "dtype complex128"),
@@ -118,7 +119,7 @@ ERRORS = [
     # trees and ontologies
     ("a.nwk", "", "no tree"),
     ("a.nwk", "a;", "no tree"),
-    ("a.nwk", "((a,b);", "cut short: 1 '('"),
+    ("a.nwk", "((a,b);", "its tree has 1 '(' without a ')'"),
     ("a.nwk", "(a,b));", "outside of all parentheses"),
     ("a.nwk", "a,b;", "outside of all parentheses"),
     ("a.nwk", "(a(b,c));", "'(' follows a node"),
@@ -135,7 +136,12 @@ ERRORS = [
     ("a.xml", "<phyloxml><phylogeny><clade>", "not a PhyloXML file"),
     ("a.xml", "<?xml version='1.0' encoding='no-such'?><phyloxml/>", "not a PhyloXML file"),
     ("a.xml", "<phyloxml/>", "no tree"),
-    ("a.nexml", "<nex:nexml version='0.9'/>", "is a NeXML file, which is not read: convert it"),
+    ("a.nexml", "<nex:nexml version='0.9'/>", "is a nexml file in XML, which is not read: convert it"),
+    (
+        "a.graphml",
+        "<?xml version='1.0'?>\n<graphml><graph/></graphml>",
+        "is a graphml file in XML, which is not read: convert it",
+    ),
     ("a.xml", "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><x>&b;</x>", "DOCTYPE"),
     ("a.xml", "<!DOCTYPE x SYSTEM 'file:///etc/passwd'><x/>", "DOCTYPE"),
     ("a.xml", PHYLO.format("<clade branch_length='x'/>"), "could not convert string to float: 'x'"),
@@ -143,6 +149,13 @@ ERRORS = [
     ("a.obo", "", "not an ontology"),
     ("a.obo", "[Term]\nid: a\n", "no terms"),
     ("a.obo", "[Term]\nid: a:1\nis_a: b:9 ! elsewhere\n", "a.obo"),
+    (
+        "a.obo",
+        b"format-version: 1.2\n\n[Term]\nid: GO:1\nname: root\n\n[Term]\nid: GO:2\nname:"
+        b' child\nis_a: GO:1 {a="b"} ! root\n\n! root\n\n[Term]\nid: GO:3\nname: old\nis'
+        b"_obsolete: true\nis_a: GO:1\n\n[Typedef]\nid: part_of\n",
+        "not an ontology",
+    ),  # the library panics
     ("a.nwk.gz", b"not packed", "cannot be unpacked"),
     ("a.nwk.gz", gzip.compress(NEWICK, mtime=0)[:-12], "cannot be unpacked"),
     ("a.xml.gz", gzip.compress(PHYLOXML, mtime=0)[:-12], "not a PhyloXML file"),

@@ -18,10 +18,9 @@ NEW = from_hyperboloid(cloud(7, 5, seed=3), "poincare")
 
 KINDS = {
     "BSA": lambda: horopca.BSA(2, n_init=1, random_state=0),
-    "PGA": lambda: horopca.PGA(2, n_init=1, base_point=np.full(5, 0.1), base_noise=0.1, random_state=0),
+    "PGA": lambda: horopca.PGA(2, n_init=1, base_point=np.full(5, 0.1), random_state=0),
     "BusemannWhitener": lambda: horopca.BusemannWhitener(3, random_state=0),
     "EuclideanPCA": lambda: horopca.EuclideanPCA(2),
-    "HalfSpaceProjection": lambda: horopca.HalfSpaceProjection(2, random_state=0),
     "HoroPCA": lambda: horopca.HoroPCA(2, n_init=1, random_state=0),
     "HyperbolicMDS": lambda: horopca.HyperbolicMDS(2),
     "RadialPCA": lambda: horopca.RadialPCA(2),

@@ -34,7 +34,7 @@ MEGABYTES = 600
 
 @pytest.fixture(scope="module")
 def reader():
-    with Reader(megabytes=1024, forks=True) as reader:
+    with Reader(megabytes=1024) as reader:
         yield reader
 
 

@@ -37,11 +37,13 @@ def test_file_of_another_process_is_kept(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="Windows locks bytes, not files")
 def test_file_that_is_finished_meanwhile_is_kept(tmp_path, monkeypatch):
     """Another process removes the temporary name and releases its lock just before this one locks the file."""
-    path, temporary = tmp_path / "a.txt", tmp_path / ".a-01234567.txt"
+    path, temporary = tmp_path / "a.npy", tmp_path / ".a-01234567.npy"
     path.write_text("early")
     os.link(path, temporary)
     monkeypatch.setattr(output, "lock", lambda _: temporary.unlink(missing_ok=True))
-    assert output._unfinished(path) == []
+    with pytest.raises(FileExistsError, match="exists already"):
+        save(path, X)
+    assert path.read_text() == "early"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither these modes nor links for everybody")

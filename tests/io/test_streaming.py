@@ -64,20 +64,11 @@ def test_output_equals_that_of_save(tmp_path, dtype, suffix, order):
     assert names(tmp_path) == sorted(["points.npy", f"out{suffix}", f"out{suffix}.json", f"whole{suffix}"])
 
 
-def test_output_states_model(points, out):
-    reduce_file(points, out, TangentPCA(2, model="klein", curvature=-0.5))
-    assert (load(out).model, load(out).curvature) == ("klein", -0.5)
-
-
 def test_fitted_estimator_is_applied(points, out):
-    fit = TangentPCA(2).fit(POINTS[:100])
-    assert reduce_file(points, out, fit).estimator is fit
+    fit, seen = TangentPCA(2, model="klein", curvature=-0.5).fit(POINTS[:100]), []
+    assert reduce_file(points, out, fit, progress=lambda *rows: seen.append(rows)).estimator is fit
     assert np.array_equal(np.load(out), fit.transform(POINTS))
-
-
-def test_progress_counts_rows(points, out):
-    seen = []
-    reduce_file(points, out, TangentPCA(2), progress=lambda *rows: seen.append(rows))
+    assert (load(out).model, load(out).curvature) == ("klein", -0.5)
     assert seen == [(min(k * BLOCK, N), N) for k in range(9)]
 
 
@@ -162,7 +153,7 @@ def truncated(name):
 def other_version(points):
     journal = points.with_name("out.npy.partial.jsonl")
     call, *blocks = journal.read_text().splitlines()
-    journal.write_text("\n".join([json.dumps({**json.loads(call), "VERSION": "0.0"}), *blocks, ""]))
+    journal.write_text("\n".join([json.dumps({**json.loads(call), "version": "0.0"}), *blocks, ""]))
 
 
 def deep_journal(points):

@@ -91,6 +91,8 @@ def test_newick(tmp_path):
         ("(a:0,b:0)c;", plain(a="c", b="c"), "all branches have length zero or below: their lengths are left out."),
         ("(a[&&NHX:S=x]:1[y],b:1e0)c:5;", {"a": ("c", 1.0), "b": ("c", 1.0)}, "annotations in square brackets left out: 1."),
         ("('it''s','a_b')c_d;", {"it's": ("c_d", None), "a_b": ("c_d", None)}, None),
+        ('("a b","c, (d)")"e";', {"a b": ("e", None), "c, (d)": ("e", None)}, None),
+        ("(5\"UTR,b\")c;", {'5"UTR': ("c", None), 'b"': ("c", None)}, None),
         ("(sea  cow,b)c;", {"sea cow": ("c", None), "b": ("c", None)}, None),
         ("(,b)c;", {"leaf 1": ("c", None), "b": ("c", None)}, None),
         ("(a,b)r;(e,f);(g,h);", plain(a="r", b="r"), "the first of 3 trees was read."),
@@ -149,6 +151,8 @@ def test_top_terms_are_joined(tmp_path):
     assert found.names == ["limb", "hand (HP:2)", "finger", "hand (HP:4)", "root"]
     assert found.codes == ["HP:1", "HP:2", "HP:3", "HP:4", ""]
     assert found.notes == ["its 3 top terms are joined under a node called 'root'; root= selects one of them."]
+    with pytest.raises(ValueError, match=r"no relation 'partof': its relations are is_a, part_of"):
+        load_edges(tmp_path / "a.obo", relations=("is_a", "partof"))
     with_parts = graph(tmp_path / "a.obo", FOREST, relations=("is_a", "part_of"))
     assert relations(with_parts)["finger"] == ("hand (HP:2)", None)
     for root in ("limb", "HP:1"):

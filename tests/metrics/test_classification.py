@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from hierarchies import classes
 from horopca.geometry import to_hyperboloid
-from horopca.metrics.classification import CLASSIFIERS, compare_classifiers, macro_average_precision
+from horopca.metrics.classification import CLASSIFIERS, METRICS, compare_classifiers
 
 X, Y = classes()
 pytestmark = pytest.mark.usefixtures("few_costs")
 
 
-def test_macro_average_precision():
-    y, classes = np.array(["a", "b", "b", "a"]), np.array(["a", "b"])
-    decision = np.array([-1.0, 2.0, -0.5, 0.1])
-    reference = (average_precision_score(y == "b", decision) + average_precision_score(y == "a", -decision)) / 2
-    assert macro_average_precision(y, decision, classes) == pytest.approx(reference)
+def test_the_average_precision_is_a_mean_over_the_classes_that_occur():
     columns = np.array([[3.0, 1, 0], [0, 2, 1], [1, 2, 0], [2, 1, 0]])
-    assert macro_average_precision(y, columns, np.array(["a", "b", "absent"])) == 1
+    y = np.array(["a", "b", "b", "a"])
+    assert METRICS["average precision"](y, columns, np.array(["a", "b", "absent"])) == 1
+    assert METRICS["average precision"](y, columns[:, 1] - columns[:, 0], np.array(["a", "b"])) == 1
 
 
 def test_all_classifiers_in_order(compared_classifiers):
@@ -76,10 +70,3 @@ def test_model_and_curvature_change_nothing(compared_classifiers):
 def test_invalid_input_raises(change, sentence):
     with pytest.raises(ValueError, match=sentence):
         compare_classifiers(**{"X": X, "y": Y, **change})
-
-
-def test_the_example_of_the_documentation_runs(capsys):
-    page = (Path(__file__).parents[2] / "docs" / "whitening.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    exec(example, {})
-    assert float(capsys.readouterr().out) > 0.8

@@ -7,14 +7,12 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.optimize import check_grad
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 from clouds import cloud
 from horopca.geometry import from_hyperboloid, lift, pairwise_distance, to_hyperboloid
 from horopca.metrics import delta_hyperbolicity, fit_curvature, flatness
-from horopca.metrics.curvature import _loss
 
 rng = np.random.default_rng(0)
 
@@ -32,14 +30,14 @@ def all_quadruples(D: np.ndarray) -> float:
 # ---------------------------------------------------------------- delta
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_delta_is_its_definition(seed):
-    graph = nx.connected_watts_strogatz_graph(20, 4, 0.3, seed=seed)
+    graph = nx.connected_watts_strogatz_graph(14, 4, 0.3, seed=seed)
     A = nx.to_scipy_sparse_array(graph, dtype=float)
     D = shortest_path(A, directed=False)
     expected = all_quadruples(D)
     for found in (delta_hyperbolicity(A), delta_hyperbolicity(D, metric="precomputed")):
-        assert (found.delta, found.upper, found.exact, found.n_points) == (expected, expected, True, 20)
+        assert (found.delta, found.upper, found.exact, found.n_points) == (expected, expected, True, 14)
         assert found.diameter == D.max() and found.relative == 2 * expected / D.max()
     P = euclidean(np.random.default_rng(seed).standard_normal((16, 2)))
     assert delta_hyperbolicity(P, metric="precomputed").delta == pytest.approx(all_quadruples(P))
@@ -70,8 +68,7 @@ def test_a_sample_and_a_limit_give_bounds():
 # ---------------------------------------------------------------- curvature
 
 
-@pytest.mark.parametrize("curvature", [-1.0, -0.05])
-def test_the_curvature_of_a_plane_is_found(curvature):
+def test_the_curvature_of_a_plane_is_found(curvature=-0.05):
     D = pairwise_distance(cloud(40, 2, radius=5)) / np.sqrt(-curvature)
     found = fit_curvature(D, 2, metric="precomputed")
     low, high = found.interval
@@ -79,11 +76,8 @@ def test_the_curvature_of_a_plane_is_found(curvature):
     assert found.distortion < 0.02 < found.euclidean
     assert found.distortion == found.distortions.min() and found.curvature in found.curvatures
     assert "less than" in found.sentence
-
-
-def test_flat_data_is_recognised():
-    found = fit_curvature(euclidean(rng.standard_normal((40, 2))), 2, metric="precomputed")
-    assert found.euclidean < 1e-3 and found.interval[1] > found.curvatures[0] and "no better than" in found.sentence
+    flat = fit_curvature(euclidean(rng.standard_normal((40, 2))), 2, metric="precomputed")
+    assert flat.euclidean < 1e-3 and flat.interval[1] > flat.curvatures[0] and "no better than" in flat.sentence
 
 
 def test_a_graph_and_a_sample():
@@ -92,12 +86,6 @@ def test_a_graph_and_a_sample():
     assert found.distortion < 0.5 * found.euclidean
     first, second = (fit_curvature(tree, 2, n_points=12, random_state=0) for _ in range(2))
     assert first.curvature == second.curvature and first.distortion == second.distortion
-
-
-def test_the_gradient_of_the_loss():
-    D, v = pairwise_distance(cloud(12, 3)), rng.standard_normal((12, 2))
-    value, gradient = (lambda w, k=k: np.ravel(_loss(D, w.reshape(12, 2), 1.3)[k]) for k in (0, 1))
-    assert check_grad(lambda w: float(value(w)[0]), gradient, v.ravel()) < 1e-6  # of finite differences
 
 
 # ---------------------------------------------------------------- flatness
@@ -111,9 +99,6 @@ def test_flatness(size, verdict):
     assert verdict in found.sentence and found.median_radius == pytest.approx(size, rel=0.1)
     moved = flatness(to_hyperboloid(v, "tangent"), model="lorentz")
     assert moved.tangent_distortion == pytest.approx(found.tangent_distortion, rel=1e-6)
-
-
-def test_flatness_of_one_point_repeated():
     assert flatness(np.zeros((5, 2))).tangent_distortion == 0
 
 
@@ -121,17 +106,11 @@ def test_flatness_of_one_point_repeated():
     ("call", "sentence"),
     [
         (lambda: delta_hyperbolicity(csr_array((4, 4))), "must be connected"),
-        (
-            lambda: delta_hyperbolicity(csr_array(np.ones((3, 4)))),
-            r"square sparse matrix .* \(3, 4\)",
-        ),
+        (lambda: delta_hyperbolicity(csr_array(np.ones((3, 4)))), r"square sparse matrix .* \(3, 4\)"),
         (lambda: delta_hyperbolicity(np.ones((3, 4)), metric="precomputed"), "square matrix"),
         (lambda: delta_hyperbolicity(np.zeros((5, 2)), n_points=3), "n_points must be a whole number of at least 4"),
         (lambda: fit_curvature(np.zeros((5, 2))), "two different points"),
-        (
-            lambda: fit_curvature(np.eye(3)[:, :2] / 2, 3),
-            r"n_components must be .* from 1 to 2",
-        ),
+        (lambda: fit_curvature(np.eye(3)[:, :2] / 2, 3), "n_components must be .* from 1 to 2"),
         (lambda: flatness(np.zeros((1, 2))), "at least 2 rows"),
     ],
 )

@@ -7,10 +7,10 @@ import logging
 import numpy as np
 import pytest
 
-from horopca import HoroPCA, HoroPCACV, TangentPCA, compare, refine
+from horopca import BusemannWhitener, HoroPCA, HoroPCACV, HyperbolicSVC, TangentPCA, compare, refine
 from horopca.datasets import make_hierarchy
 from horopca.io import reduce_file
-from horopca.metrics import bootstrap, component_curve
+from horopca.metrics import bootstrap, component_curve, false_neighbours, neighbours_kept
 from horopca.metrics.classification import compare_classifiers
 
 TREE = make_hierarchy(3, 3, n_features=3, random_state=0)
@@ -29,6 +29,8 @@ CALLS = {
     "compare_classifiers": lambda progress, _: compare_classifiers(
         X[1:], TREE.labels[1:], classifiers=["eSVM"], splits=2, progress=progress
     ),
+    "false_neighbours": lambda progress, _: false_neighbours(X, X[:, :2], progress=progress),
+    "neighbours_kept": lambda progress, _: neighbours_kept(X, X[:, :2], progress=progress),
     "refine": lambda progress, _: refine(X, TangentPCA(2).fit_transform(X), max_iter=200, progress=progress),
     "reduce_file": reduced,
 }
@@ -40,17 +42,25 @@ def test_long_calls_report_and_log_the_same_steps(name, caplog, capsys, tmp_path
     with caplog.at_level(logging.INFO, "horopca"):
         CALLS[name](lambda *step: steps.append(step), tmp_path)
     lines = [record.getMessage() for record in caplog.records if record.name == "horopca"]
-    assert lines == [f"{name}: {', '.join([*doing, f'{done} of {total}'])}" for done, total, *doing in steps]
-    assert len(steps) > 0 and [done for done, *_ in steps] == sorted(done for done, *_ in steps)
-    assert all(0 <= done <= total for done, total, *_ in steps)
+    assert lines == [f"{name}: {done} of {total}" for done, total in steps]
+    assert len(steps) > 0 and steps == sorted(steps)
+    assert all(0 <= done <= total for done, total in steps)
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("estimator", [HoroPCA(2, n_init=2), HoroPCACV(2, cv=2, copies=2, n_init=2)], ids=["fixed", "chosen"])
-def test_searches_log_their_rounds_at_level_debug_and_print_them_if_verbose(estimator, caplog, capsys):
+SEARCHES = {
+    HoroPCA(2, n_init=2): "round 1",
+    HoroPCACV(2, cv=2, copies=2, n_init=2): "round 1",
+    HyperbolicSVC(): f"{len(set(TREE.labels))} of {len(set(TREE.labels))} hyperplanes",
+    BusemannWhitener(2): "2 of 2 directions",
+}
+
+
+@pytest.mark.parametrize("estimator", SEARCHES, ids=lambda estimator: type(estimator).__name__)
+def test_searches_log_their_steps_at_level_debug_and_print_them_if_verbose(estimator, caplog, capsys):
     with caplog.at_level(logging.DEBUG, "horopca"):
-        estimator.fit(X)
-    assert any("round 1" in record.getMessage() for record in caplog.records)
+        estimator.fit(X, TREE.labels)
+    assert any(SEARCHES[estimator] in record.getMessage() for record in caplog.records)
     assert capsys.readouterr() == ("", "")
-    estimator.set_params(verbose=1).fit(X)
-    assert "round 1" in capsys.readouterr().err
+    estimator.set_params(verbose=1).fit(X, TREE.labels)
+    assert SEARCHES[estimator] in capsys.readouterr().err

@@ -10,12 +10,12 @@ from horopca._optimize.multi_start import SearchOptions
 from horopca._optimize.result import Ending
 from horopca._optimize.sample import as_sample
 from horopca._optimize.submanifolds import (
-    distance_to,
     mean_over_points,
     nested_frame,
     search_bsa,
     search_pga,
     space_form_pca,
+    squared_distance_to,
     submanifold_objective,
 )
 from horopca.geometry import lift
@@ -54,7 +54,7 @@ def test_never_below_the_direction_of_a_data_point(sample, goal):
 def test_the_last_submanifold_is_never_farther_than_the_eigen_solution(sample, K):
     found, through = (search_bsa(sample, K, anchored, True, OPTIONS, RNG(0)).bases[-1] for anchored in (False, True))
     eigen = [space_form_pca(sample, K, False, power) for power in (0.0, 0.5, 1.0)]
-    near, *others = mean_over_points(sample, np.stack([found, through, *eigen]), distance_to)[0]
+    near, *others = mean_over_points(sample, np.stack([found, through, *eigen]), squared_distance_to)[0]
     assert near <= min(others) * (1 + 1e-6)
 
 
@@ -75,7 +75,7 @@ def test_nested_submanifolds_are_nested(last):
     J = np.diag([-1.0, 1, 1, 1, 1])
     assert np.allclose(frame @ J @ frame.T, np.diag([-1.0, 1, 1, 1]), atol=1e-8)
     for k, A in enumerate(bases, start=1):
-        values = mean_over_points(sample, np.stack([A, frame[: k + 1]]), distance_to)[0]
+        values = mean_over_points(sample, np.stack([A, frame[: k + 1]]), squared_distance_to)[0]
         assert values[1] == pytest.approx(values[0], rel=1e-6)
 
 

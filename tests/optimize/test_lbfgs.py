@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from clouds import cloud
-from horopca._optimize.families import FreeSpines, IdealSpines, compose
+from horopca._optimize.families import compose, free_spines, ideal_spines
 from horopca._optimize.lbfgs import Status, maximise
 from horopca._optimize.objectives import objective_over
 from horopca._optimize.sample import all_pairs, as_sample
@@ -36,12 +36,12 @@ def test_a_quadratic_hill_is_climbed_to_its_top():
     assert all(status.converged for status in found.status) and (found.n_iter < 60).all()
 
 
-@pytest.mark.parametrize("family", [FreeSpines(), IdealSpines()])
+@pytest.mark.parametrize("family", [free_spines, ideal_spines])
 def test_it_ends_where_scipy_does(family):
     """From the same starts, on the objective that it is made for: the same optimum, or a better one."""
     sample, rng = as_sample(cloud(60, 5)), np.random.default_rng(0)
     objective = compose(objective_over(sample, "variance", all_pairs(60)), family)
-    starts = rng.standard_normal((6, 2, 6 if isinstance(family, FreeSpines) else 5))
+    starts = rng.standard_normal((6, 2, 6 if family is free_spines else 5))
     ours = maximise(objective, starts, max_iter=500, tol=1e-12).values
 
     def flat(theta):

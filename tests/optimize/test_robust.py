@@ -12,7 +12,7 @@ from horopca._optimize.sample import all_pairs, as_sample
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.geometry.isometries import Frame, between
 from horopca.projections import spine_basis
-from horopca.statistics import lower_quartile_distance
+from horopca.statistics.pairs import lower_quartile_distance
 
 
 def planted(n, d, seed=0):

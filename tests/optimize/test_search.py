@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clouds import cloud, rotation
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
-from horopca._optimize.families import random_starts, spectral_basis
+from horopca._optimize.families import compose, extended_spines, random_starts, spectral_basis
 from horopca._optimize.lbfgs import maximise
 from horopca._optimize.objectives import objective_over
 from horopca._optimize.sample import all_pairs, as_sample
@@ -169,6 +169,20 @@ def test_no_random_start_leads_higher(kind, options):
     found = objective(fit._nested_bases.bases[-1][None], gradient=False)[0][0]
     lost = (best - found) / (1 - best if name == "distortion" else best)
     assert lost <= 1e-3
+
+
+@pytest.mark.parametrize("seed", [10, 14])
+def test_greedy_finds_a_second_ideal_point_that_almost_merges_with_the_first(seed):
+    """On these points it is best, and attracts 2 % of all directions."""
+    x = to_hyperboloid(np.random.default_rng(seed).standard_normal((80, 15)), "tangent")
+    fit = HoroPCA(strategy="greedy", model="lorentz").fit(x)
+    sample = centred_sample(x, "variance")[2]
+    first, q = fit._nested_bases.bases[0], sample.directions()
+    near = first[0, 1:] + 0.3 * np.concatenate([q, -q])[::8]
+    objective = objective_over(sample, "variance", all_pairs(80))
+    ascents = maximise(compose(objective, extended_spines(first, free=False)), near, max_iter=200, tol=1e-8)
+    found = objective(fit._nested_bases.bases[1][None], gradient=False)[0][0]
+    assert found >= ascents.values.max() * (1 - 1e-4)
 
 
 # ---------------------------------------------------------------- more rows

@@ -11,7 +11,13 @@ from horopca import BSA, PGA, geometry, metrics
 from horopca._optimize.families import compose
 from horopca._optimize.lbfgs import maximise
 from horopca._optimize.sample import as_sample
-from horopca._optimize.submanifolds import Anywhere, ThroughOrigin, distance_to, distance_within, submanifold_objective
+from horopca._optimize.submanifolds import (
+    anywhere,
+    squared_distance_to,
+    squared_distance_within,
+    submanifold_objective,
+    through_origin,
+)
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, pairwise_distance, to_hyperboloid
 from horopca.geometry.hulls import lorentz_frame
 from horopca.statistics import frechet_mean
@@ -53,11 +59,13 @@ def test_objectives_against_autograd(kind, K):
 @pytest.mark.parametrize("kind", ["residual", "flag", "variance"])
 def test_families_pull_gradients_back(kind):
     sample, rng = as_sample(cloud(30, 4, radius=2, seed=2)), np.random.default_rng(0)
-    families = [(ThroughOrigin(np.eye(5)), (1, 2, 4)), *([(Anywhere(np.eye(5), 1), (1, 4, 4))] if kind != "variance" else [])]
-    for family, shape in families:
+    families = [(through_origin(np.eye(5)), (1, 2, 4), 0)]
+    if kind != "variance":
+        families.append((anywhere(np.eye(5)), (1, 4, 4), 1))
+    for family, shape, fixed in families:
         theta, step = rng.standard_normal(shape), rng.standard_normal(shape)
         f = compose(submanifold_objective(sample, kind), family)
-        step[:, : int(isinstance(family, Anywhere))] = 0  # the point about which the others move
+        step[:, :fixed] = 0  # the point about which the others move
         slope = np.sum(f(theta)[1] * step)
         central = (f(theta + 1e-5 * step)[0][0] - f(theta - 1e-5 * step)[0][0]) / 2e-5
         assert slope == pytest.approx(central, rel=1e-6)
@@ -65,9 +73,9 @@ def test_families_pull_gradients_back(kind):
 
 def test_distances_within_and_to_a_submanifold_have_their_limits_where_they_are_0():
     q, zero = np.array([0.0, 0.5]), np.zeros(2)
-    square, slope = distance_within(q, zero, np.sqrt(1 + q))
+    square, slope = squared_distance_within(q, zero, np.sqrt(1 + q))
     assert np.allclose(square, 0) and np.allclose(slope, -1 / (1 + q))
-    assert np.allclose(np.stack(distance_to(zero, zero, zero + 1)), [[0.0], [1.0]])
+    assert np.allclose(np.stack(squared_distance_to(zero, zero, zero + 1)), [[0.0], [1.0]])
 
 
 def test_unexplained_variance_of_a_hull_longhand():
@@ -104,7 +112,7 @@ def test_the_best_of_many_valleys_is_found(kind):
     scores = [goal(make(seed).fit(x)) for seed in range(2)]
     assert np.allclose(scores, scores[0], rtol=1e-3)
     seen = geometry.translate_to_origin(x, frechet_mean(x).point)
-    family = Anywhere(np.eye(7), 2) if kind == "last" else ThroughOrigin(np.eye(7))
+    family = anywhere(np.eye(7)) if kind == "last" else through_origin(np.eye(7))
     f = compose(submanifold_objective(as_sample(seen), "variance" if kind == "variance" else "residual"), family)
     climbs = maximise(f, rng.standard_normal((8, 4 if kind == "last" else 2, 6)), max_iter=200, tol=1e-9).values
     total = 0 if kind == "variance" else np.mean(geometry.radius(seen) ** 2)  # a score is minus what is left unexplained
@@ -115,7 +123,7 @@ def test_the_best_of_many_valleys_is_found(kind):
 def test_a_planted_submanifold_is_found(radius):
     flat = cloud(80, 2, radius=radius, seed=5)
     rng = np.random.default_rng(5)
-    hull = lorentz_frame(Anywhere(np.eye(7), 2).basis(rng.standard_normal((1, 4, 6)))[0][0])
+    hull = lorentz_frame(anywhere(np.eye(7))(rng.standard_normal((1, 4, 6)))[0][0])
     x = geometry.hull_points(flat, hull)
     for options in ({}, {"strategy": "last"}):
         bsa = BSA(2, model="lorentz", random_state=0, **options).fit(x)

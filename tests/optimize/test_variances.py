@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from clouds import cloud, directions
-from horopca.estimators.scores import EXACT_ROWS, MEASURES, measured_variances, pair_variances, slid
+from horopca.estimators.fitting import EXACT_ROWS, pair_variances
+from horopca.estimators.horopca_fit import measured_variances, spine_images
+from horopca.estimators.scores import MEASURES
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_ideal_points
 from horopca.statistics import frechet_mean
@@ -24,16 +26,16 @@ def test_all_pairs_of_few_points_are_counted():
     assert counted == np.inf
 
 
-@pytest.mark.parametrize(("pairs", "shifts"), [(0, 1), (5999, 1), (9003, 3)])
-def test_some_pairs_of_many_points_are_counted_the_same_in_every_set(pairs, shifts):
-    values, counted = pair_variances([MANY, MANY[:, :], slid(MANY, SPINES[0])], rng(0), pairs)
-    assert counted == len(MANY) * shifts and values[0] == values[1] > values[2]
+@pytest.mark.parametrize(("pairs", "n_offsets"), [(0, 1), (5999, 1), (9003, 3)])
+def test_some_pairs_of_many_points_are_counted_the_same_in_every_set(pairs, n_offsets):
+    values, counted = pair_variances([MANY, MANY[:, :], spine_images(MANY, SPINES[0])], rng(0), pairs)
+    assert counted == len(MANY) * n_offsets and values[0] == values[1] > values[2]
 
 
 def test_images_are_those_of_the_projection_next_to_the_pole_too():
     q = directions(2, 4)
     x = np.concatenate([X, lift(np.outer([1e6, 1e12], q[0]))])
-    np.testing.assert_allclose(slid(x, SPINES[1]), to_hyperboloid(slide(x, SPINES[1]), "halfspace"), rtol=1e-6)
+    np.testing.assert_allclose(spine_images(x, SPINES[1]), to_hyperboloid(slide(x, SPINES[1]), "halfspace"), rtol=1e-6)
 
 
 def test_all_rows_have_no_error_and_pairs_with_themselves():
@@ -52,7 +54,7 @@ def test_the_error_of_a_sample_is_that_of_choosing_it(seen):
 
 def test_the_error_of_some_pairs_is_the_spread_over_choices_of_pairs():
     estimates, errors = zip(*(measured_variances(MANY, SPINES, rng(seed), len(MANY)) for seed in range(12)), strict=True)
-    exact = (pairwise_distance(slid(MANY, SPINES[1])) ** 2).mean()
+    exact = (pairwise_distance(spine_images(MANY, SPINES[1])) ** 2).mean()
     found = np.array(estimates)[:, 1]
     assert np.sqrt(np.mean((found - exact) ** 2)) < 2 * errors[0]  # offsets are consecutive: a few more of them are alike
     assert found.std() > errors[0] / 3

@@ -63,7 +63,7 @@ def test_points_of_large_regions_are_paler(ax, other):
 def test_regions_that_are_too_large_are_left_out_and_counted(ax):
     plot_plane(Y, regions=Discs([0.1, 0.2, 9.0]), ax=ax)
     assert len(drawn(ax)) == 2
-    assert note_on(ax) == "regions at a confidence of 90%; 1 of 3 regions are too large to draw"
+    assert note_on(ax) == "regions at a confidence of 90%; 1 of 3 not drawn: too large"
     assert ax.collections[-1].get_facecolors()[:, 3].min() == 0.25
 
 

@@ -31,7 +31,7 @@ from reproduction import EXPERIMENTS, reproduce, store
 pytest.importorskip("matplotlib")
 
 ROOT = Path(__file__).parents[2]
-SMALL = ["histogram", "theorems"]  # quick to compute, and without data or torch
+SMALL = "theorems"  # quick to compute, and without data or torch
 
 
 # ---------------------------------------------------------------- invented results, so that everything is quick
@@ -233,6 +233,8 @@ def test_missing_data_is_named_and_the_rest_goes_on(no_data, monkeypatch, tmp_pa
     assert result.stderr.count("graphs/phylo-tree.edges could not be fetched") == 1, "each file once, not once a cell"
     assert "same command" in result.stderr and "failed" not in result.stderr and "Traceback" not in result.stderr
     assert "# Projections on one direction" in (tmp_path / "out" / "reproduction-histogram.md").read_text(), "the rest is there"
+    picture = tmp_path / "out" / "images" / "reproduction" / "histogram.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_computation_that_fails_is_a_gap_and_so_is_what_needs_it(invented, monkeypatch, tmp_path):
@@ -290,7 +292,7 @@ command.main()
 def start(out: Path) -> subprocess.Popen:
     """The command that is interrupted, in a process (group) of its own, as a terminal would start it."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    arguments = [sys.executable, "-c", INTERRUPTED, "run", *SMALL, "--quick", "--jobs", "2", "--out", str(out)]
+    arguments = [sys.executable, "-c", INTERRUPTED, "run", SMALL, "--quick", "--jobs", "2", "--out", str(out)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background is born deaf to it
     return subprocess.Popen(arguments, env=environment, start_new_session=True, preexec_fn=heard, **pipes)
@@ -304,19 +306,18 @@ def test_from_start_to_interruption_to_resume(tmp_path):
     assert process.returncode == 130, said
     assert "Interrupted." in said and "the same command resumes there" in said and "Traceback" not in said
     kept = cells_in(out)
-    total = sum(len(EXPERIMENTS[name].cells(Size(True))) for name in SMALL)
+    total = len(EXPERIMENTS[SMALL].cells(Size(True)))
     assert len(kept) == 4 < total
     assert not [path for path in out.rglob(".*")], "no half-written file is left"
     times = {path: (out / path).stat().st_mtime_ns for path in kept}
 
-    resumed = run(*SMALL, "--quick", "--out", out)
+    resumed = run(SMALL, "--quick", "--out", out)
     assert resumed.exit_code == 0, resumed.output
     assert f"{total - len(kept)} parts computed, {len(kept)} kept from before" in resumed.output
     assert {path: (out / path).stat().st_mtime_ns for path in kept} == times, "no finished cell is touched"
     whole = stored(store.Store(out))
     some = whole[::8]
     assert [record.result for record in some] == [compute(record.cell).result for record in some], "cells are pure functions"
-    assert (out / "images" / "reproduction" / "histogram.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_results_are_found_by_their_arguments():

@@ -34,6 +34,12 @@ def check_count(name: str, value: Any, low: int, high: int | None = None, why: s
     return int(value)
 
 
+def check_verbose(value: Any) -> None:
+    """Validate verbose as scikit-learn does: a bool or a whole number of at least 0."""
+    if not isinstance(value, bool | np.bool_):
+        check_count("verbose", value, 0, why=", or True or False")
+
+
 def check_number(name: str, value: Any, what: str, *, above: float | None = None, least: float | None = None) -> float:
     """Validate a finite number with a lower bound. Raises ValueError otherwise, which says `what` was expected."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
@@ -56,7 +62,7 @@ def check_generator(random_state: Any) -> np.random.Generator:
 
 
 def seeded_generator(random_state: Any) -> np.random.Generator:
-    """The same for synthetic data. An int seeds NumPy's generator directly, so that data sets never change."""
+    """The generator of a `random_state` for synthetic data: an int seeds NumPy's directly, so that data sets never change."""
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0
     return np.random.default_rng(int(random_state)) if whole else check_generator(random_state)
 

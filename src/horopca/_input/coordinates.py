@@ -16,7 +16,7 @@ import numpy as np
 from ..geometry import MODELS, ModelName, clip
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
 from ..geometry._points import Chunk
-from ..geometry.models import Domain, Model
+from ..geometry.models import Domain, Model, row_norms
 from .arguments import as_number, check_choice
 
 ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that the rows fit
@@ -27,9 +27,10 @@ LARGEST_RADIUS = 175.0
 coordinate, or the product of two, does not overflow."""
 FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # The largest radius of an image, which is seen from the mean.
 HYPERBOLOID_SLACK = 1e-4  # Tolerance of t^2 - |s|^2, relative to t^2; loose, since only the space part is used.
-CERTAIN_ROWS = 8  # This many rows are not on the hyperboloid by chance,
-LARGEST_CERTAIN_TIME = 30.0  # if their t is below this. Farther out, rounding hides the difference from the light cone.
+CERTAIN_ROWS = 8  # This many rows with t below LARGEST_CERTAIN_TIME are not on the hyperboloid by chance.
+LARGEST_CERTAIN_TIME = 30.0  # Farther out, rounding hides the difference between the hyperboloid and the light cone.
 NEAR_BOUNDARY = 0.01  # Points outside the ball by less than this fraction are there by rounding: float16 has three digits.
+MAYBE_EUCLIDEAN_FACTOR = 2.0  # Vectors of word2vec often have norms of 2 to 10, and so may have points of a larger ball.
 EUCLIDEAN_FACTOR = 10.0  # Rows with norms larger than this many radii of the ball are probably Euclidean vectors.
 
 
@@ -47,7 +48,7 @@ class Coordinates(NamedTuple):
     @property
     def scale(self) -> float:
         """A length at curvature -1 divided by the same length at this curvature."""
-        return float(np.sqrt(-self.curvature))
+        return (-self.curvature) ** 0.5  # of a tensor too, which a network computed
 
     @property
     def unit(self) -> float:
@@ -73,9 +74,7 @@ class Coordinates(NamedTuple):
     def from_hyperboloid(self, x: Array, dtype: Any) -> Array:
         """Points of the hyperboloid in these coordinates, in a dtype. Raises ValueError if they are too large for it."""
         xp = array_namespace(x)
-        X = self.row.from_hyperboloid(x) / self.unit
-        if self.row.domain == "ball":
-            X = clip(X, 4 * float(xp.finfo(dtype).eps), radius=1 / self.scale)  # what the dtype cannot tell from the boundary
+        X = self.in_model(x, dtype)
         most = float(xp.finfo(dtype).max)
         if most < float(xp.finfo(X.dtype).max) and bool(xp.any(xp.abs(X) > most)):
             raise ValueError(
@@ -83,6 +82,13 @@ class Coordinates(NamedTuple):
                 f"{most:.3g}. Pass the points as float64."
             )
         return xp.astype(X, dtype, copy=False)
+
+    def in_model(self, x: Array, dtype: Any) -> Array:
+        """Points of the hyperboloid in these coordinates, inside a ball by as much as a dtype can tell."""
+        X = self.row.from_hyperboloid(x)
+        if self.row.domain == "ball":
+            X = clip(X, 4 * float(array_namespace(x).finfo(dtype).eps))
+        return X / self.unit
 
     def dimension(self, columns: int) -> int:
         """The dimension of the space whose points have this number of columns."""
@@ -119,6 +125,10 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
     with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are outside
         if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - _square_error(X))):
             return
+        if row.domain == "vectors" and row.radius is not None:
+            vectors = to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit
+            if bool((row.radius(vectors) <= reach).all()):
+                return  # nor is any row NaN
         _check_finite(X, start, name)
         CHECKS[row.domain](X, coordinates, start, name)
         if row.radius is not None:
@@ -202,8 +212,9 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
     other = -1 / larger / larger
     hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
     lorentz = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
-    if largest * coordinates.scale > EUCLIDEAN_FACTOR:
-        hint, other = "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA", -1.0
+    if largest * coordinates.scale > MAYBE_EUCLIDEAN_FACTOR:
+        euclidean = "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA"
+        hint, other = (euclidean, -1.0) if largest * coordinates.scale > EUCLIDEAN_FACTOR else (hint + euclidean, other)
     return f"{lorentz}{hint if other <= -FLATTEST else ''}."
 
 
@@ -211,77 +222,62 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
 
 
 def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    time = coordinates.row.time
-    x, rounding = _time_first(to_numpy(X), time), _rounding(X)
-    square, unit, bad = _off_hyperboloid(x, coordinates, rounding)
+    rows, time, slack = to_numpy(X), coordinates.row.time, _slack(X)
+    x = time_first(rows, time)
+    square, bad = off_hyperboloid(x, coordinates, slack)
+    if not bad.any():
+        return
 
     def describe(k: int) -> str:
-        found = float(square[k]) * float(unit[k]) * float(unit[k])
-        shown = f" and t^2 - |s|^2 = {found:.6g}" if np.isfinite(found) else ""
-        hint = f". Its curvature would be {-1 / found:.6g}" if 0 < found < np.inf and x[k, 0] > 0 else ""
+        shown = f" and t^2 - |s|^2 = {square[k]:.6g}" if np.isfinite(square[k]) else ""
+        hint = f". Its curvature would be {-1 / square[k]:.6g}" if 0 < square[k] < np.inf and x[k, 0] > 0 else ""
         return f"has t = {x[k, 0]:.6g}{shown}{hint}"
 
     where = "first" if time == 0 else "last"
     rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / coordinates.scale**2:.6g}, t > 0 (time {where})"
-    remedy = _hyperboloid_remedy(to_numpy(X), coordinates, rounding) if bad.any() else ""
+    remedy = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
+    for model, row in MODELS.items():
+        if row.time is not None and not off_hyperboloid(time_first(rows, row.time), coordinates, slack)[1].any():
+            remedy = f"They do with the time {'first' if row.time == 0 else 'last'}: pass model={model!r}."
     _raise_for(bad, start, rule, "do not", describe, remedy)
 
 
-def _time_first(X: np.ndarray, time: int | None) -> np.ndarray:
+def time_first(X: np.ndarray, time: int | None) -> np.ndarray:
+    """Rows with a time first or last as rows (t, s)."""
     return np.roll(X, 1, axis=1) if time == -1 else X
 
 
-def _rounding(X: Array) -> float:
-    """The relative rounding error of t^2 - |s|^2 as a fraction of t^2: large in half precision."""
-    return 8 * float(array_namespace(X).finfo(X.dtype).eps)
+def _slack(X: Array) -> float:
+    """The tolerance of t^2 - |s|^2, relative to t^2; half precision needs more."""
+    return max(HYPERBOLOID_SLACK, 8 * float(array_namespace(X).finfo(X.dtype).eps))
 
 
-def _off_hyperboloid(x: np.ndarray, coordinates: Coordinates, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """t^2 - |s|^2 of rows (t, s) in units that avoid overflow, the unit of each row, and which rows are off the hyperboloid."""
-    slack = max(HYPERBOLOID_SLACK, rounding)
-    y, unit = x, np.ones(len(x))
-    time, space = _squares(y)
-    if not np.isfinite(time + space).all():
-        unit = np.maximum(np.abs(x).max(axis=1), 1 / coordinates.scale)
-        y = x / unit[:, None]
-        time, space = _squares(y)
-    square, level = time - space, (1 / coordinates.scale / unit) ** 2
-    return square, unit, (np.abs(square - level) > slack * (level + time)) | (y[:, 0] <= 0)
-
-
-def _squares(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """t^2 and |s|^2 of rows (t, s)."""
-    return x[:, 0] ** 2, np.einsum("ij,ij->i", x[:, 1:], x[:, 1:])
-
-
-def _hyperboloid_remedy(X: np.ndarray, coordinates: Coordinates, rounding: float) -> str:
-    """What to do about rows that are not on the hyperboloid."""
-    for name, model in MODELS.items():
-        if model.domain == "hyperboloid" and name != coordinates.model:
-            if not _off_hyperboloid(_time_first(X, model.time), coordinates, rounding)[2].any():
-                return f"They do with the time {'first' if model.time == 0 else 'last'}: pass model={name!r}."
-    return "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
+def off_hyperboloid(x: np.ndarray, coordinates: Coordinates, slack: float) -> tuple[np.ndarray, np.ndarray]:
+    """t^2 - |s|^2 of rows (t, s), and which rows are off the hyperboloid by more than a fraction `slack` of t^2."""
+    with np.errstate(over="ignore"):
+        t, r, radius = x[:, 0], row_norms(x[:, 1:]), 1 / coordinates.scale
+        unit = np.maximum(np.abs(t), radius)  # no overflow of squares
+        level, square = (radius / unit) ** 2, (t - r) / unit * ((t + r) / unit)
+        off = np.abs(square - level) > slack * (t / unit) ** 2 + max(slack, HYPERBOLOID_SLACK) * level
+        return (t - r) * (t + r), off | (t <= 0)
 
 
 def _check_space(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    """Raise ValueError if the rows have a time after all."""
-    x = to_numpy(X)
+    """Raise ValueError if the rows have a time after all: enough of them, where neither chance nor rounding explains it."""
+    rows, slack = to_numpy(X), _slack(X)
     for model, row in MODELS.items():
-        if row.domain == "hyperboloid" and _surely_on_hyperboloid(_time_first(x, row.time), coordinates, _rounding(X)):
+        if row.time is None or X.shape[1] < 2:
+            continue
+        x = time_first(rows, row.time)
+        if np.count_nonzero(np.abs(x[:, 0]) * coordinates.scale < LARGEST_CERTAIN_TIME) < CERTAIN_ROWS:
+            continue
+        # a few rows are enough to reject most arrays
+        if not any(off_hyperboloid(part, coordinates, slack)[1].any() for part in (x[:CERTAIN_ROWS], x)):
             raise ValueError(
                 f"{name} must be Lorentz coordinates without the time (model={coordinates.model!r}), but rows {start} to "
                 f"{start + len(x) - 1} include it: t^2 - |s|^2 is {1 / coordinates.scale**2:.6g} in all of them. "
                 f"Pass model={model!r}."
             )
-
-
-def _surely_on_hyperboloid(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
-    """Whether rows (t, s) are on the hyperboloid, and enough of them where neither chance nor rounding explains it."""
-    near = np.abs(x[:, 0]) * coordinates.scale < LARGEST_CERTAIN_TIME
-    if x.shape[1] < 2 or int(near.sum()) < CERTAIN_ROWS:
-        return False
-    parts = (x[:CERTAIN_ROWS], x)  # a few rows are enough to reject most arrays
-    return not any(bool(_off_hyperboloid(rows, coordinates, rounding)[2].any()) for rows in parts)
 
 
 # ------------------------------------------------------------ the rest

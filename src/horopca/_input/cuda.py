@@ -32,19 +32,17 @@ def _square_bound(model: str) -> float:
     return float(X @ X)
 
 
-def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
-    """Whether the kernels support an array: torch (without gradients) or CuPy, on a CUDA device, with Triton installed.
+def usable_for(X: Any, model: str, K: int = 0) -> bool:
+    """Whether the kernels support rows X of a model and images in K dimensions.
 
-    With a model, whether they also support its rows as points of that model and images in K dimensions.
+    X is a tensor (without gradients) or a CuPy array on a CUDA device, and Triton is installed.
     """
     if is_torch_array(X):
         there = X.is_cuda and not X.requires_grad and sys.modules["torch"].version.hip is None and _installed("triton")
     else:
         there = is_cupy_array(X) and _installed("torch") and _installed("triton")
-    if not there or model is None:
-        return bool(there)
     floating = str(X.dtype).removeprefix("torch.") in ("float32", "float64")
-    return floating and MODELS[model].kernel and K <= MOST_COMPONENTS and X.shape[1] <= MOST_COLUMNS
+    return bool(there) and floating and MODELS[model].kernel and K <= MOST_COMPONENTS and X.shape[1] <= MOST_COLUMNS
 
 
 @cache
@@ -68,10 +66,12 @@ def images_of_rows(X: Array, model: str, scale: float, slide: Any) -> tuple[Any,
     tensor = as_torch(X)
     K, lorentz = len(slide.vectors), MODELS[model].extra_columns
     Y = torch.empty((tensor.shape[0], K + lorentz), dtype=tensor.dtype, device=tensor.device)
-    most = (1 - 4 * torch.finfo(tensor.dtype).eps) ** 2 if MODELS[model].domain == "ball" else np.inf
-    parts = [scale, _square_bound(model), slide.kappa, slide.error(), most], slide.vectors.ravel(), slide.turn[1:].ravel()
+    eps = torch.finfo(tensor.dtype).eps
+    most, error = (1 - 4 * eps) ** 2 if MODELS[model].domain == "ball" else np.inf, slide.error(eps / 8)
+    parts = [scale, _square_bound(model), slide.kappa, error, most], slide.vectors.ravel(), slide.turn[1:].ravel()
     status = _pass(tensor, Y, model, np.concatenate(parts), K, slide.kappa < 0)
-    return as_library_of(X, Y), status & 0xFFFFFFFF, status >> 32
+    images = Y if is_torch_array(X) else array_namespace(X).from_dlpack(Y)
+    return images, status & 0xFFFFFFFF, status >> 32
 
 
 def _pass(X: Any, Y: Any, model: str, numbers: np.ndarray, K: int, beyond: bool) -> int:
@@ -114,8 +114,3 @@ def as_torch(a: Any) -> Any:
     from torch.utils.dlpack import from_dlpack
 
     return from_dlpack(a if min(a.strides) >= 0 else a.copy())  # torch does not support negative strides
-
-
-def as_library_of(like: Any, tensor: Any) -> Any:
-    """The tensor as an array of the library of `like`, its memory shared."""
-    return tensor if is_torch_array(like) else array_namespace(like).from_dlpack(tensor)

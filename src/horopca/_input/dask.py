@@ -24,9 +24,9 @@ from sklearn.utils.validation import validate_data
 
 from ..geometry import lift
 from ..geometry._arrays import Array, array_namespace
-from ..geometry._points import Chunk, T, add
+from ..geometry._points import Chunk, T, add, chunk_slices
 from .coordinates import LARGEST_RADIUS, Coordinates, check_points
-from .rows import Rows, chunk_slices
+from .rows import Rows
 from .threads import one_blas_thread
 
 with suppress(ImportError):
@@ -84,8 +84,9 @@ class DaskRows(Rows):
         beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.coordinates, unchecked=unchecked)
         return self._pass(function, add, self, beside)
 
-    def raw(self, indices: np.ndarray) -> np.ndarray:
-        """The rows at some indices, on the host. Each chunk is read once, and no other rows are transferred."""
+    def raw(self, indices: np.ndarray | slice) -> np.ndarray:
+        """Some of the rows, on the host. Each chunk is read once, and no other rows are transferred."""
+        indices = np.arange(self.shape[0])[indices] if isinstance(indices, slice) else indices
         order = np.argsort(indices, kind="stable")
         ascending = np.asarray(indices)[order]
         ends, check, tasks = np.searchsorted(ascending, self.starts), _node(self.unchecked), []
@@ -97,9 +98,6 @@ class DaskRows(Rows):
         rows = np.empty_like(found)
         rows[order] = found
         return rows
-
-    def _rows(self, rows: slice) -> np.ndarray:
-        return self.raw(np.arange(rows.start, rows.stop))
 
     def all(self) -> np.ndarray:
         n = self.shape[0]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from os import PathLike
 from typing import Any
 
 from ..geometry import ModelName
@@ -150,6 +151,8 @@ def coordinates_of(X: Any) -> Coordinates | None:
 
 def as_plain_array(X: Any, coordinates: Coordinates, name: str) -> Any:
     """X without the manifold of another library. Raises ValueError if X is not an array, or contradicts the coordinates."""
+    if isinstance(X, str | bytes | PathLike):
+        raise ValueError(f"{name} must be an array of points, but is {X!r}. Read a file with horopca.io.load.")
     if hasattr(type(X), "state_dict") and hasattr(type(X), "forward"):  # ask the type: a Dask task has every attribute
         raise ValueError(
             f"{name} must be an array of points, but is a module of a network ({type(X).__name__}). Pass its output "

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..geometry._points import ArrayPoints, Chunk
+from ..geometry._points import Chunk, Points
 from ..geometry.isometries import BOOSTABLE_TIME, boosted_to_origin
-from ..statistics import Mean, Status, exp_from, frechet_mean, newton_terms
+from ..statistics.means import Mean, Status, exp_from, frechet_mean, newton_terms, total_weight, weights_of
 from .rows import Rows
 
 MANY_ROWS = 1 << 14  # The mean of more rows than this starts from that of a sample.
+MEAN_ERROR = 1e-4  # The error of a mean of many rows, as a fraction of the standard error that it has as an estimate.
 MOST_PASSES = 16  # If the mean has not converged after this many passes, Newton's method over all rows finds it.
 
 
@@ -23,7 +24,7 @@ def mean_of(rows: Rows) -> Mean:
         return frechet_mean(rows, weights=weights)
     chance = None if weights is None else weights / weights.sum()
     some = np.random.default_rng(0).choice(n, size=MANY_ROWS // 4, replace=weights is not None, p=chance)
-    return mean_of_many(rows, rows.take(some))
+    return mean_of_many(rows, rows.points(some))
 
 
 def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
@@ -35,10 +36,10 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
     """
     weights = rows.weights
     first = frechet_mean(sample) if first is None else first
-    m, total, variance = to_numpy(first.point), rows.shape[0] if weights is None else float(weights.sum()), np.inf
+    m, total, variance = to_numpy(first.point), total_weight(rows, weights), np.inf
     if m[0] > BOOSTABLE_TIME:
         return frechet_mean(rows, start=m, weights=weights)
-    inverse = np.linalg.inv(newton_terms(ArrayPoints(sample), m)[2])
+    inverse = np.linalg.inv(newton_terms(Points(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
         square, force = rows.fold(_sums_about(m, weights))
@@ -54,15 +55,15 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
         size = float(np.linalg.norm(step))
         m = exp_from(m, step)
         next_size = size * min(1.0, size / before) if before > 0 else size
-        if next_size <= 1e-9 * (1 + np.sqrt(variance)):
+        if next_size <= 1e-9 + MEAN_ERROR * np.sqrt(variance / rows.shape[0]):
             return Mean(m, variance, n_iter, Status.CONVERGED)
     return frechet_mean(rows, start=to_numpy(first.point), weights=weights)  # the sample does not represent the rows
 
 
-def _sums_about(m: np.ndarray, weights: np.ndarray | None = None) -> Callable[[Chunk], tuple[float, np.ndarray]]:
-    """For a chunk of points: the sum of their squared distances d from m (d+1,), and of d / sinh d times the points."""
+def _sums_about(m: np.ndarray, weights: np.ndarray | None) -> Callable[[Chunk], tuple[float, np.ndarray]]:
+    """A function of a chunk of points: the sums of d^2 and of d / sinh d times the points, d their distances from m (d+1,)."""
 
-    def pull(chunk: Chunk) -> tuple[float, np.ndarray]:
+    def sums(chunk: Chunk) -> tuple[float, np.ndarray]:
         xp = array_namespace(chunk.t)
         against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
         cosh = chunk.products(against[None, :])[0, :]
@@ -71,8 +72,8 @@ def _sums_about(m: np.ndarray, weights: np.ndarray | None = None) -> Callable[[C
         d = xp.log(cosh + sinh)
         weight = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
         if weights is None:
-            return float(xp.sum(d * d)), to_numpy(chunk.gather(weight[None, :]))[0]
-        w = from_numpy(weights[chunk.start : chunk.start + chunk.t.shape[0]], chunk.t)
-        return float(w @ (d * d)), to_numpy(chunk.gather((w * weight)[None, :]))[0]
+            return float(xp.sum(d * d)), to_numpy(chunk.weighted_sums(weight[None, :]))[0]
+        w = weights_of(chunk, weights)
+        return float(w @ (d * d)), to_numpy(chunk.weighted_sums((w * weight)[None, :]))[0]
 
-    return pull
+    return sums

@@ -9,13 +9,14 @@ import logging
 from collections.abc import Callable
 
 logger = logging.getLogger("horopca")
+Progress = Callable[[int, int], object]  # called as progress(done, total)
 
 
-def logged(name: str, progress: Callable[..., object]) -> Callable[..., None]:
-    """A callback that logs ``name: done of total`` and calls `progress` with the same arguments."""
+def logged(name: str, progress: Progress) -> Progress:
+    """A callback that logs ``name: done of total`` and calls `progress`."""
 
-    def report(done: int, total: int, *doing: str) -> None:
-        logger.info("%s: %s", name, ", ".join([*doing, f"{done} of {total}"]))
-        progress(done, total, *doing)
+    def report(done: int, total: int) -> None:
+        logger.info("%s: %d of %d", name, done, total)
+        progress(done, total)
 
     return report

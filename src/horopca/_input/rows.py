@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import mmap
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from array_api_compat import device, is_array_api_obj, is_numpy_array, is_torch_array
 from sklearn.utils.validation import check_array, validate_data
 
 from ..geometry import MODELS
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..geometry._points import Chunk, Points, T, add, row_slices
+from ..geometry._arrays import array_namespace, as_floats, from_numpy, on_host, to_numpy
+from ..geometry._points import Chunk, Points, T, add, chunk_slices
 from . import cuda
 from .arguments import check_choice
 from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points
 from .libraries import as_plain_array, coordinates_of, merge_coordinates
-from .recognition import recognise, rounding_of
+from .recognition import recognise
 from .threads import allowed_threads, one_blas_thread
 
-CHUNK_ELEMENTS = 1 << 19  # The size of a chunk in memory: it fits into a core's cache, and takes longer than a thread switch.
 LARGE_ELEMENTS = 1 << 23  # Arrays of more elements are processed by several threads.
-DEVICE_ELEMENTS = 1 << 27  # The size of a chunk on an accelerator, where launching a kernel is expensive.
 
 
 class Rows(Points):
@@ -47,11 +45,11 @@ class Rows(Points):
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         """Raise ValueError if rows are not finite, not points of the model, or farther than `reach` from the origin."""
-        X, (model, _), scale = _detached(self.X), self.coordinates, self.coordinates.scale
-        if not is_numpy_array(X) and cuda.usable_for(X, model) and cuda.rows_outside(X, model, scale) == 0:
+        X, (model, _), scale = self.X, self.coordinates, self.coordinates.scale
+        if not is_numpy_array(X) and cuda.usable_for(X, model) and cuda.rows_outside(_detached(X), model, scale) == 0:
             return
-        for rows in chunk_slices(self.X):
-            check_points(self._rows(rows), self.coordinates, rows.start, name, reach)
+        for rows in chunk_slices(X):
+            check_points(self.raw(rows), self.coordinates, rows.start, name, reach)
 
     def chunks(self) -> Iterator[Chunk]:
         """The points in order, a chunk at a time."""
@@ -67,26 +65,28 @@ class Rows(Points):
 
     def products(self, indices: np.ndarray, M: np.ndarray) -> Any:
         """Euclidean products (k, m) of the rows of M (k, d+1) with the points at some indices, on the device of `points`."""
-        chunk = self.coordinates.chunk(self._at(indices))
-        return chunk.products(from_numpy(M, chunk.t))
+        raw = self._at(indices)
+        chunks = (self.coordinates.chunk(raw[rows, :]) for rows in chunk_slices(raw))
+        return array_namespace(raw).concat([chunk.products(from_numpy(M, chunk.t)) for chunk in chunks], axis=1)
 
     def _at(self, indices: np.ndarray) -> Any:
-        raw = _detached(self.raw(indices))
-        return raw if is_torch_array(raw) and raw.is_cuda else to_numpy(raw)
+        raw = self.raw(indices)
+        return to_numpy(raw) if on_host(raw) or not is_torch_array(raw) else raw.detach()
 
-    def raw(self, indices: np.ndarray) -> Any:
-        """The rows of the user's array at some indices, unchanged."""
-        self._check_source()
+    def raw(self, indices: np.ndarray | slice) -> Any:
+        """Some rows of the user's array, unchanged.
+
+        Raises ValueError if its mapped file has become shorter: reading beyond its end would kill the process (SIGBUS).
+        """
+        source = self._source
+        if source is not None:
+            end = source.offset - source.offset % mmap.ALLOCATIONGRANULARITY + len(source._mmap)
+            if source._mmap.size() < end:
+                raise ValueError(f"{source.filename} was truncated while it was being read. Write it again.")
+        if isinstance(indices, slice):
+            return self.X[indices, :]
         xp = array_namespace(self.X)
         return xp.take(self.X, xp.asarray(indices, device=device(self.X)), axis=0)
-
-    def map(self, function: Callable[[Chunk], Array]) -> Any:
-        """The concatenated rows of function(chunk), as one array of the user's library."""
-        return array_namespace(self.X).concat(list(self._each(function)), axis=0)
-
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
-        """The values function(chunk) of all chunks, reduced with an associative `combine`."""
-        return reduce(combine, self._each(function))
 
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         """The sum of function(chunk, the same rows of another array) over all chunks."""
@@ -96,23 +96,10 @@ class Rows(Points):
         """All points (n, d+1), in an array of the user's library."""
         return self.map(Chunk.points)
 
-    def _rows(self, rows: slice) -> Any:
-        self._check_source()
-        return self.X[rows, :]
-
-    def _check_source(self) -> None:
-        """Raise ValueError if the mapped file has become shorter: reading beyond its end would kill the process (SIGBUS)."""
-        source = self._source
-        if source is None:
-            return
-        end = source.offset - source.offset % mmap.ALLOCATIONGRANULARITY + len(source._mmap)
-        if source._mmap.size() < end:
-            raise ValueError(f"{source.filename} was truncated while it was being read. Write it again.")
-
     def _chunk(self, rows: slice) -> Chunk:
-        return self.coordinates.chunk(self._rows(rows), rows.start)
+        return self.coordinates.chunk(self.raw(rows), rows.start)
 
-    def _each(self, function: Callable[[Chunk], T]) -> Iterator[T]:
+    def each(self, function: Callable[[Chunk], T]) -> Iterator[T]:
         """function of every chunk, in order, on several threads (NumPy releases the interpreter's lock)."""
         work = lambda rows: function(self._chunk(rows))
         with one_blas_thread():
@@ -121,12 +108,6 @@ class Rows(Points):
                 return
             with ThreadPoolExecutor(self.threads) as pool:
                 yield from pool.map(work, chunk_slices(self.X))
-
-
-def chunk_slices(X: Array) -> Iterable[slice]:
-    """Slices of the rows of X, of a size that suits the device."""
-    elements = DEVICE_ELEMENTS if str(device(X)) != "cpu" else CHUNK_ELEMENTS
-    return row_slices(X.shape[0], max(64, elements // X.shape[1]))
 
 
 def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> Coordinates:
@@ -140,11 +121,12 @@ def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> C
         return merge_coordinates(X, own, model, curvature, name)
     if model != "auto":
         return check_coordinates(model, curvature)
-    scale = check_coordinates("tangent", curvature).scale
-    if is_dask(X) or np.ndim(X) != 2 or 0 in np.shape(X):
-        raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix. Pass a model.")
-    x = to_numpy(X)
-    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
+    if is_dask(X):
+        raise ValueError(f"model='auto' needs the rows of {name} in memory. Pass a model.")
+    anything = check_coordinates("tangent", curvature)
+    X = check_rows(X, anything, name=name, points=False).X
+    x, eps = to_numpy(X) * anything.scale, float(array_namespace(X).finfo(X.dtype).eps)
+    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)]]), x.shape[1], eps)
     if found.coordinates is None:
         could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
         raise ValueError(f"model='auto' is ambiguous: the rows of {name} could be {could} ({found.evidence}). Pass a model.")
@@ -183,13 +165,13 @@ def check_rows(
         rows: Rows = DaskRows(lazy, coordinates, n_jobs)
     else:
         if is_array_api_obj(X) and not isinstance(X, np.ndarray):
-            array = _check_device_array(X, name, estimator, reset, graph)
+            array = _check_device_array(X, name, graph)
         else:
-            options = {"dtype": [np.float64, np.float32, np.float16], "ensure_min_samples": 0, "ensure_all_finite": False}
-            if estimator is None:
-                array = check_array(X, input_name=name, **options)
-            else:
-                array = validate_data(estimator, X, reset=reset, **options)
+            dtypes = [np.float64, np.float32, np.float16]
+            options = {"dtype": dtypes, "ensure_min_samples": 0, "ensure_all_finite": False}
+            array = check_array(as_floats(X, name), estimator=estimator, input_name=name, **options)
+        if estimator is not None:
+            validate_data(estimator, X if hasattr(X, "columns") else array, reset=reset, skip_check_array=True)
         check_shape(array, coordinates, min_rows, name)
         source = X if isinstance(X, np.memmap) and np.may_share_memory(array, X) else None
         rows = Rows(array, coordinates, n_jobs, source)
@@ -215,70 +197,18 @@ def check_shape(X: Any, coordinates: Coordinates, min_rows: int = 1, name: str =
         )
 
 
-def _check_device_array(X: Any, name: str, estimator: Any, reset: bool, graph: bool) -> Any:
+def _check_device_array(X: Any, name: str, graph: bool) -> Any:
     """Validate the shape and dtype of an array of torch, CuPy or JAX."""
-    recording = is_torch_array(X) and sys.modules["torch"].is_grad_enabled()
-    X = X if graph and (recording or not is_torch_array(X)) else _detached(X)
+    recording = not is_torch_array(X) or sys.modules["torch"].is_grad_enabled()
+    X = X if graph and recording else _detached(X)
     if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
         raise ValueError(f"{name} must be dense, but is a sparse tensor ({X.layout}). Pass {name}.to_dense().")
     if str(getattr(X, "device", "")) == "meta":
         raise ValueError(f"{name} must contain numbers, but is on the device 'meta', which stores only shapes.")
     if X.ndim != 2:
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
-    xp = array_namespace(X)
-    if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError(f"{name} must be real, but has dtype {X.dtype}.")
-    if not xp.isdtype(X.dtype, "real floating"):
-        X = xp.astype(X, xp.float64)
-    if estimator is not None:
-        _check_n_features(X, estimator, reset, name)
-    return X
+    return as_floats(X, name)
 
 
 def _detached(X: Any) -> Any:
     return X.detach() if hasattr(X, "detach") else X
-
-
-def _check_n_features(X: Array, estimator: Any, reset: bool, name: str) -> None:
-    """What scikit-learn's ``validate_data`` does for NumPy arrays."""
-    if reset:
-        estimator.n_features_in_ = X.shape[1]
-        vars(estimator).pop("feature_names_in_", None)
-    elif X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
-            "features as input."
-        )
-
-
-class Reservoir(NamedTuple):
-    """A uniform sample of a stream of points, for any order and size of the batches.
-
-    It holds the points with the smallest random keys, sorted by key.
-    """
-
-    points: np.ndarray  # (m, d+1)
-    keys: np.ndarray  # (m,)
-    seen: int
-    changed: int  # points that were added since the last fit
-    seed: int
-    model: str
-    curvature: float
-
-    @classmethod
-    def empty(cls, columns: int, coordinates: Coordinates, seed: int) -> Reservoir:
-        return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed, *coordinates)
-
-    def after(self, rows: Rows, size: int) -> Reservoir:
-        """The sample of at most `size` points after these rows."""
-        n = rows.shape[0]
-        keys = np.random.default_rng((self.seed, self.seen)).random(n)
-        if len(self.keys) == size:
-            new = np.flatnonzero(keys < self.keys[-1])
-        else:
-            new = np.argsort(keys)[:size]
-        merged = np.concatenate([self.keys, keys[new]])
-        order = np.argsort(merged)[:size]
-        points = np.concatenate([self.points, rows.take(new)])[order] if len(new) else self.points
-        added = int(np.count_nonzero(order >= len(self.keys)))
-        return self._replace(points=points, keys=merged[order], seen=self.seen + n, changed=self.changed + added)

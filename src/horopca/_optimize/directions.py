@@ -9,7 +9,6 @@ here K has no upper bound.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
@@ -20,13 +19,6 @@ from .result import Ending
 from .sample import Sample
 
 LEAST_UNEXPLAINED = 1e-7  # A coordinate is redundant if the others explain all but this fraction of its standard deviation.
-
-
-class Directions(NamedTuple):
-    """Ideal points (K, d), those that add most first, and how the search for them ended."""
-
-    q: np.ndarray
-    ending: Ending
 
 
 def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
@@ -63,11 +55,20 @@ def generalised_variance(sample: Sample, given: np.ndarray) -> Batched:
 
 
 def search_directions(
-    sample: Sample, K: int, *, joint: bool, n_init: int, max_iter: int, tol: float, rng: np.random.Generator
-) -> Directions:
+    sample: Sample,
+    K: int,
+    *,
+    joint: bool,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+    log: Callable[[str], None] = lambda _: None,
+) -> tuple[np.ndarray, Ending]:
     """Directions one after another, each adding the most; then, if `joint`, all of them together from there.
 
-    Fewer than K where the sample has no more independent coordinates.
+    Returns ideal points (K, d), those that add most first, and how the search ended. They are fewer than K where the sample has
+    no more independent coordinates.
     """
     q = np.zeros((0, sample.dimension))
     ascents: list[Ascents] = []
@@ -77,6 +78,7 @@ def search_directions(
         if _unexplained_fractions(sample, more)[-1] < LEAST_UNEXPLAINED:
             break
         q, ascents = more, [*ascents, best]
+        log(f"{len(q)} of {K} directions")
     if joint and len(q) > 1:
         best = maximise(generalised_variance(sample, q[:0]), q[None], max_iter=max_iter, tol=tol)
         together = unit(best.points[0])
@@ -84,7 +86,7 @@ def search_directions(
         ascents.append(best)
     # towards a far point the maximum is as narrow as rounding error: an ascent that finds no step upwards has converged
     endings = [Ending(int(a.n_iter[0]), a.status[0] != Status.MAX_ITER, a.status[0].value) for a in ascents]
-    return Directions(q, Ending.of_all(endings))
+    return q, Ending.of_all(endings)
 
 
 def _best_next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: float, rng: np.random.Generator) -> Ascents:

@@ -1,10 +1,10 @@
 """Families of subspaces to search in: each a smooth map from free parameters to bases, with its pullback.
 
-| family         | spines                                                                    | parameters       |
-|----------------|---------------------------------------------------------------------------|------------------|
-| `FreeSpines`   | all K-dimensional subspaces of R^{1,d}                                    | a basis (K, d+1) |
-| `IdealSpines`  | those spanned by K >= 2 ideal points, and their limits (the paper's)      | (K, d)           |
-| `ExtendedSpines` | those that contain a given subspace and one more vector of a given cone | one vector       |
+| family            | spines                                                                  | parameters       |
+|-------------------|-------------------------------------------------------------------------|------------------|
+| `free_spines`     | all K-dimensional subspaces of R^{1,d}                                  | a basis (K, d+1) |
+| `ideal_spines`    | those spanned by K >= 2 ideal points, and their limits (the paper's)    | (K, d)           |
+| `one_more_vector` | those that contain a given subspace and one more vector of a given cone | one vector       |
 
 All accept leading batch axes, (S, ...). The objectives depend only on the span of a basis, so parametrisations may be
 redundant.
@@ -13,7 +13,6 @@ redundant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
@@ -23,26 +22,18 @@ from ..geometry.hulls import split_bases
 from .lbfgs import Batched
 from .sample import Sample
 
-Pullback = Callable[[np.ndarray], np.ndarray]
+Pullback = Callable[[np.ndarray], np.ndarray]  # from gradients in the bases to gradients in the parameters
+Family = Callable[[np.ndarray], tuple[np.ndarray, Pullback]]  # from parameters to bases (..., K, d+1)
 
 PERTURBATION = 0.05  # Standard deviation of the perturbation of a direction, in every coordinate.
 
 
-class Family(Protocol):
-    """A parametrised set of subspaces."""
-
-    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        """The bases (..., K, d+1) at theta, and the map from gradients in them to gradients in theta."""
+def free_spines(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+    """All K-dimensional subspaces: theta is a basis."""
+    return theta, lambda G: G
 
 
-class FreeSpines(NamedTuple):
-    """All K-dimensional subspaces."""
-
-    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        return theta, lambda G: G
-
-
-class IdealSpines(NamedTuple):
+def ideal_spines(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
     """Subspaces spanned by K >= 2 ideal points, or by limits of them.
 
     theta holds P (its first row) and directions M (the rest): U = the row space of M, P' the part of P outside it, and the
@@ -50,59 +41,54 @@ class IdealSpines(NamedTuple):
     *closed* ball: 1 - |p|^2 = ((1 - |P'|^2) / (1 + |P'|^2))^2, so the parametrisation is smooth at the boundary too, where
     the ideal points merge and the optimum often lies.
     """
+    P, M = theta[..., :1, :], theta[..., 1:, :]
+    Q, R = np.linalg.qr(M.mT)
+    U = Q.mT
+    outside = P - (P @ Q) @ U
+    fold = 1 + outside @ outside.mT
+    A = np.zeros((*theta.shape[:-1], theta.shape[-1] + 1))
+    A[..., 0, 0], A[..., :1, 1:], A[..., 1:, 1:] = 1, 2 * outside / fold, U
 
-    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        P, M = theta[..., :1, :], theta[..., 1:, :]
-        Q, R = np.linalg.qr(M.mT)
-        U = Q.mT
-        outside = P - (P @ Q) @ U
-        fold = 1 + outside @ outside.mT
-        A = np.zeros((*theta.shape[:-1], theta.shape[-1] + 1))
-        A[..., 0, 0], A[..., :1, 1:], A[..., 1:, 1:] = 1, 2 * outside / fold, U
+    def pullback(G: np.ndarray) -> np.ndarray:
+        g_p, g_U = G[..., :1, 1:], G[..., 1:, 1:]
+        g_out = 2 * g_p / fold - 4 * (g_p @ outside.mT) * outside / fold**2
+        g_P = g_out - (g_out @ Q) @ U
+        g_U = g_U - (U @ P.mT) @ g_out - (U @ g_out.mT) @ P
+        g_U = g_U - (g_U @ Q) @ U  # rotating U within its span changes nothing
+        return np.concatenate([g_P, np.linalg.solve(R, g_U)], axis=-2)
 
-        def pullback(G: np.ndarray) -> np.ndarray:
-            g_p, g_U = G[..., :1, 1:], G[..., 1:, 1:]
-            g_out = 2 * g_p / fold - 4 * (g_p @ outside.mT) * outside / fold**2
-            g_P = g_out - (g_out @ Q) @ U
-            g_U = g_U - (U @ P.mT) @ g_out - (U @ g_out.mT) @ P
-            g_U = g_U - (g_U @ Q) @ U  # rotating U within its span changes nothing
-            return np.concatenate([g_P, np.linalg.solve(R, g_U)], axis=-2)
-
-        return A, pullback
+    return A, pullback
 
 
-class ExtendedSpines(NamedTuple):
+def one_more_vector(given: np.ndarray, centre: np.ndarray, spread: np.ndarray) -> Family:
     """Subspaces spanned by the rows of `given` (k, d+1) and the vector centre + spread @ unit(theta).
 
     With centre = (1, 0) and spread = (0, 1)^T the new vector is light-like, an ideal point; with centre = 0 and spread
-    spanning a subspace it is any vector of that subspace.
+    (d+1, m) spanning a subspace it is any vector of that subspace.
     """
 
-    given: np.ndarray  # (k, d+1)
-    centre: np.ndarray  # (d+1,)
-    spread: np.ndarray  # (d+1, m)
-
-    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+    def family(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
         size = np.linalg.norm(theta, axis=-1, keepdims=True)
         u = theta / size
-        given = np.broadcast_to(self.given, (*theta.shape[:-1], *self.given.shape))
-        A = np.concatenate([given, (self.centre + u @ self.spread.T)[..., None, :]], axis=-2)
+        kept = np.broadcast_to(given, (*theta.shape[:-1], *given.shape))
 
         def pullback(G: np.ndarray) -> np.ndarray:
-            g = G[..., -1, :] @ self.spread
+            g = G[..., -1, :] @ spread
             return np.asarray((g - np.sum(g * u, axis=-1, keepdims=True) * u) / size)
 
-        return A, pullback
+        return np.concatenate([kept, (centre + u @ spread.T)[..., None, :]], axis=-2), pullback
+
+    return family
 
 
-def extended_spines(given: np.ndarray, free: bool) -> ExtendedSpines:
-    """The family of a given subspace (k, d+1) and one more vector: any vector if free, else an ideal point."""
+def extended_spines(given: np.ndarray, free: bool) -> Family:
+    """Subspaces spanned by the rows of `given` (k, d+1) and one more vector: any vector if free, else an ideal point."""
     eye = np.eye(given.shape[1])
-    return ExtendedSpines(given, 0 * eye[0], eye) if free else ExtendedSpines(given, eye[0], eye[:, 1:])
+    return one_more_vector(given, 0 * eye[0], eye) if free else one_more_vector(given, eye[0], eye[:, 1:])
 
 
 def ideal_parameters(bases: np.ndarray) -> np.ndarray:
-    """The parameters (..., K, d) in `IdealSpines` of the spines of bases (..., K, d+1), K >= 2.
+    """The parameters (..., K, d) in `ideal_spines` of the spines of bases (..., K, d+1), K >= 2.
 
     For a spine whose pole lies beyond infinity, those of the nearest one with merged ideal points.
     """
@@ -119,7 +105,7 @@ def compose(objective: Batched, family: Family) -> Batched:
     """An objective of bases as an objective of the parameters of a family."""
 
     def composed(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        A, pullback = family.basis(theta)
+        A, pullback = family(theta)
         values, G = objective(A)
         return values, pullback(G)
 
@@ -156,21 +142,11 @@ def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) 
         corners, poles, q = (data_directions(sample, (count // 6, K), rng, perturbed) for _ in range(3))
         poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
         tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
-        found += [light_like(corners), IdealSpines().basis(poles)[0], np.concatenate([tilt, q], axis=2)]
-    return np.concatenate([*found, _axis_starts(sample.dimension, K)])
-
-
-def _axis_starts(d: int, K: int) -> np.ndarray:
-    """Spines along the principal axes with one of them as the pole, on either side."""
-    axes = np.eye(d)[: min(d, K + 1)]
+        found += [light_like(corners), ideal_spines(poles)[0], np.concatenate([tilt, q], axis=2)]
+    axes = np.eye(min(sample.dimension, K + 1), sample.dimension)  # each is the pole once, on either side
     turned = [np.roll(axes, -k, axis=0)[:K] for k in range(len(axes))]
-    poles = [theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5)]
-    return np.asarray(IdealSpines().basis(np.stack(poles))[0])
-
-
-def spectral_starts(sample: Sample, K: int) -> np.ndarray:
-    """The spines of other methods: of the first principal axes (tangent PCA), and of hyperbolic multidimensional scaling."""
-    return np.stack([np.eye(K, sample.dimension + 1, k=1), spectral_basis(sample, K)])
+    poles = np.stack([theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5)])
+    return np.concatenate([*found, ideal_spines(poles)[0]])
 
 
 def spectral_basis(sample: Sample, K: int) -> np.ndarray:

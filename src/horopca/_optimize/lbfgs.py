@@ -44,7 +44,7 @@ class Ascents(NamedTuple):
         return Ascents(*(part[order] for part in self))
 
 
-def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: float, memory: int = MEMORY) -> Ascents:
+def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: float) -> Ascents:
     """Maximise from every start (S, ...), until `SMALL_GAINS` steps in a row gain less than `tol` times the value.
 
     Each iteration evaluates the objective once, at one trial point of every ascent that is still running: a step that
@@ -53,7 +53,7 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
     shape, S = starts.shape, len(starts)
     x = starts.reshape(S, -1).astype(float)
     value, g = _finite(*objective(starts))
-    history = _History(memory, x.shape)
+    history = _History(MEMORY, x.shape)
     direction, length = history.direction(g), np.ones(S)
     small, n_iter = np.zeros(S, dtype=int), np.zeros(S, dtype=int)
     status = np.full(S, Status.MAX_ITER, dtype=object)
@@ -99,40 +99,48 @@ def _finite(value: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _History:
-    """The last steps s and changes of gradient y of S ascents. Each ascent writes to its own slots, oldest first."""
+    """The last steps s and changes of gradient y of S ascents. Each ascent writes to its own slots, the oldest first."""
 
     def __init__(self, memory: int, shape: tuple[int, ...]) -> None:
         S, p = shape
         memory = min(memory, p + 1)  # more than p steps add no information
-        self.s, self.y, self.rho = np.zeros((memory, S, p)), np.zeros((memory, S, p)), np.zeros((memory, S))
+        self.s, self.y = np.zeros((S, memory, p)), np.zeros((S, memory, p))
         self.count, self.scale = np.zeros(S, dtype=int), np.zeros(S)
+        self.stamp = np.zeros((S, memory), dtype=int)  # the number of the step in a slot, from 1; 0: none
 
     def store(self, rows: np.ndarray, s: np.ndarray, y: np.ndarray) -> None:
         """Remember a step of some ascents. Steps along which the objective is not concave are left out."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             product, square = np.sum(s * y, axis=1), np.sum(y * y, axis=1)
-            rho, scale = 1 / product, product / square
-            concave = (product > 1e-12 * np.sqrt(square * np.sum(s * s, axis=1))) & np.isfinite(rho) & np.isfinite(scale)
+            scale = product / square
+            concave = (
+                (product > 1e-12 * np.sqrt(square * np.sum(s * s, axis=1))) & np.isfinite(1 / product) & np.isfinite(scale)
+            )
         rows, s, y = rows[concave], s[concave], y[concave]
-        slot = self.count[rows] % len(self.s)
-        self.s[slot, rows], self.y[slot, rows], self.rho[slot, rows] = s, y, rho[concave]
-        self.scale[rows] = scale[concave]
+        slot = self.count[rows] % self.s.shape[1]
         self.count[rows] += 1
+        self.s[rows, slot], self.y[rows, slot], self.stamp[rows, slot] = s, y, self.count[rows]
+        self.scale[rows] = scale[concave]
 
     def direction(self, g: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
-        """The two-loop recursion for some ascents; a short step along the gradient where it does not point upwards."""
-        size, count = len(self.s), self.count[rows]
-        q, every, alphas = g.copy(), np.arange(len(self.count))[rows], []
-        newest = [((count - 1 - k) % size, np.where(k < count, 1.0, 0.0)) for k in range(min(size, int(count.max(initial=0))))]
+        """Approximate inverse Hessians times gradients; a short step along the gradient where that does not point upwards.
+
+        The compact form (Nocedal and Wright, Numerical Optimization, section 7.2): with s and y as rows, R the part of s y^T
+        in which s is not newer than y, and D its diagonal, it takes two small systems instead of a loop over the steps.
+        """
+        used = min(self.s.shape[1], int(self.count[rows].max(initial=0)))
+        s, y, stamp = self.s[rows, :used], self.y[rows, :used], self.stamp[rows, :used]
+        scale = self.scale[rows][:, None, None]
         with np.errstate(over="ignore", invalid="ignore"):
-            for slot, known in newest:
-                alpha = known * self.rho[slot, every] * np.sum(self.s[slot, every] * q, axis=1)
-                q -= alpha[:, None] * self.y[slot, every]
-                alphas.append(alpha)
-            q *= self.scale[rows][:, None]
-            for (slot, known), alpha in zip(reversed(newest), reversed(alphas), strict=True):
-                beta = known * self.rho[slot, every] * np.sum(self.y[slot, every] * q, axis=1)
-                q += (alpha - beta)[:, None] * self.s[slot, every]
+            products = s @ y.mT
+            D = np.where(stamp > 0, np.einsum("...ii->...i", products), 1.0)[:, :, None]
+            R = np.where(stamp[:, :, None] < stamp[:, None, :], products, 0.0) + D * np.eye(used)
+            finite = np.isfinite(R).all(axis=(1, 2), keepdims=True)
+            R = np.where(finite, R, np.eye(used))
+            a = np.linalg.solve(R, s @ g[:, :, None])
+            rest = g[:, :, None] - y.mT @ a
+            b = np.linalg.solve(R.mT, D * a - scale * (y @ rest))
+            q = np.where(finite, scale * rest + s.mT @ b, np.nan)[:, :, 0]
             upwards = np.isfinite(q).all(axis=1) & (np.sum(q * g, axis=1) > 0)
         largest = np.abs(g).max(axis=1, initial=0.0, keepdims=True)
         plain = g / np.where(largest > 0, largest, 1.0)  # so that the squares of its entries stay in float64

@@ -18,9 +18,9 @@ import numpy as np
 from array_api_compat import device, is_numpy_array, is_torch_array
 
 from ..geometry import from_hyperboloid, to_hyperboloid
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..geometry._arrays import Array, array_namespace, from_numpy, on_host, to_numpy
 from ..projections.horospherical import project
-from ..statistics import frechet_mean, frechet_median, lower_quartile_distance
+from ..statistics import frechet_mean, frechet_median
 from .sample import BLOCK, DEVICE_BLOCK, Pairs, PairWeights, Sample
 
 ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users choose; a stretch is an option.
@@ -96,18 +96,12 @@ OBJECTIVES = {
 }
 
 
-def prepare(sample: Sample, name: str) -> Sample:
-    """The sample with the statistics of all its points that an objective needs: the reach of the robust objective."""
-    return sample._replace(reach=lower_quartile_distance(sample.points(), sample.weights)) if name == "robust" else sample
-
-
 def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SHARPEST, *, precise: bool = True) -> Objective:
     """The objective over some pairs of a sample: (bases, gradient=True) -> values (S,), gradients (S, K, d+1 or d+2).
 
     Values that are not finite, as after too long a step, are replaced by -inf. `precise` is as in `project`.
     """
     row = OBJECTIVES[name]
-    on_host = str(device(sample.columns)) == "cpu"
     images: Callable[..., Any]
     if row.profile is None:
         images = lambda y, r, gradient: _frechet_variances(y, sample.weights)
@@ -124,7 +118,7 @@ def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SH
 
     def objective(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
         values, G, d = np.zeros(len(A)), np.zeros(A.shape), sample.dimension + 1
-        step = max(1, (BLOCK if on_host else DEVICE_BLOCK) // (sample.size * A.shape[1]))
+        step = max(1, (BLOCK if on_host(sample.columns) else DEVICE_BLOCK) // (sample.size * A.shape[1]))
         with np.errstate(all="ignore"):
             for some in (slice(i, i + step) for i in range(0, len(A), step)):
                 log_stretch = A[some, :, d:].sum(axis=(1, 2)) if row.stretched else None

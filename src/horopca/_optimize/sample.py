@@ -13,16 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import device
 
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..statistics import pair_distances
+from ..geometry._arrays import Array, array_namespace, from_numpy, norm, on_host, to_numpy
+from ..statistics.pairs import pair_distances
 
 BLOCK = 1 << 14
 """Pairs, or coordinates of images, that are processed at a time on the host: the dozen temporaries of a block, 128 kB each,
 stay in a core's cache. (Larger ones are returned to the operating system and allocated again, which is three times as slow.)"""
 DEVICE_BLOCK = 1 << 22  # The same on an accelerator: the computation then takes longer than launching the kernel.
-KEPT_PAIRS = (
-    1 << 22
-)  # Distances of up to this many pairs are kept (32 megabytes); those of more are computed again in each pass.
+KEPT_PAIRS = 1 << 22  # Distances of up to this many pairs are kept (32 MB); those of more are computed again in each pass.
 
 
 class Sample(NamedTuple):
@@ -46,7 +44,7 @@ class Sample(NamedTuple):
         """The first n points: a random subset, since the rows are in random order."""
         return self.take(slice(n))
 
-    def canonical_order(self) -> np.ndarray:
+    def shuffled_order(self) -> np.ndarray:
         """A shuffled order of the points that depends neither on their original order nor on their original position."""
         s = to_numpy(self.columns[1:, :])
         return np.argsort(0.5 ** np.arange(len(s)) @ s, kind="stable")[np.random.default_rng(0).permutation(self.size)]
@@ -76,6 +74,11 @@ class Sample(NamedTuple):
         columns, floor = xp.concat([t[None, :], s], axis=0), (1 + rest) / (t + xp.sqrt(inside))
         return self._replace(columns=columns, floor=floor, full=self.points().T)
 
+    def on_host(self) -> Sample:
+        """The same points as NumPy arrays."""
+        x, full, weights = (None if a is None else to_numpy(a) for a in (self.columns, self.full, self.weights))
+        return self._replace(columns=x, floor=to_numpy(self.floor), weights=weights, full=full)
+
     def directions(self) -> np.ndarray:
         """Unit vectors (n, d) from the origin to the points; the first axis for a point at the origin."""
         s = to_numpy(self.columns[1:, :]).T
@@ -85,14 +88,7 @@ class Sample(NamedTuple):
 
 def as_sample(x: Array, weights: Any = None) -> Sample:
     """A sample of the points x (n, d+1) of the hyperboloid."""
-    return sample_of_columns(array_namespace(x).asarray(x.T, copy=True), weights)
-
-
-def sample_of_columns(columns: Array, weights: Any = None) -> Sample:
-    """A sample of points of the hyperboloid that are the columns (d+1, n) of an array."""
-    xp = array_namespace(columns)
-    size = xp.sqrt(xp.sum(columns[1:, :] ** 2, axis=0))
-    return Sample(columns, 1 / (columns[0, :] + size), None if weights is None else from_numpy(weights, like=columns))
+    return Sample(x.T, 1 / (x[:, 0] + norm(x[:, 1:])), None if weights is None else from_numpy(weights, like=x))
 
 
 # ---------------------------------------------------------------- pairs
@@ -106,18 +102,18 @@ class Pairs(NamedTuple):
     last: int
 
     @property
-    def shifts(self) -> int:
+    def n_offsets(self) -> int:
         """The number of offsets."""
         return self.last - self.first + 1
 
     @property
     def total(self) -> float:
         """The number of different pairs."""
-        return self.n * (self.shifts - (0.5 if 2 * self.last == self.n else 0.0))
+        return self.n * (self.n_offsets - (0.5 if 2 * self.last == self.n else 0.0))
 
     def blocks(self, like: Array, starts: int) -> Iterator[tuple[slice, range]]:
         """Rows and offsets that cover all pairs, sized for the device and the number of starts."""
-        pairs = (BLOCK if str(device(like)) == "cpu" else DEVICE_BLOCK) // starts
+        pairs = (BLOCK if on_host(like) else DEVICE_BLOCK) // starts
         width = min(self.n, max(pairs // 4, 64))
         height = max(1, pairs // width)
         for o in range(self.first, self.last + 1, height):
@@ -130,18 +126,18 @@ def all_pairs(n: int) -> Pairs:
     return Pairs(n, 1, max(n // 2, 1))
 
 
-def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> Pairs:
-    """The pairs of `shifts` consecutive offsets, beginning with a random one; all pairs if there are no more."""
-    if shifts >= (n - 1) // 2:
+def some_pairs(n: int, n_offsets: int, rng: np.random.Generator) -> Pairs:
+    """The pairs of `n_offsets` consecutive offsets, beginning with a random one; all pairs if there are no more."""
+    if n_offsets >= (n - 1) // 2:
         return all_pairs(n)
-    first = 1 + int(rng.integers((n - 1) // 2 - shifts + 1))
-    return Pairs(n, first, first + shifts - 1)
+    first = 1 + int(rng.integers((n - 1) // 2 - n_offsets + 1))
+    return Pairs(n, first, first + n_offsets - 1)
 
 
-def some_offsets(n: int, shifts: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Up to `shifts` different random offsets below n/2, for rows that are not in random order."""
+def some_offsets(n: int, n_offsets: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Up to `n_offsets` different random offsets below n/2, for rows that are not in random order."""
     most = (n - 1) // 2
-    return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(shifts, most), replace=False)))
+    return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(n_offsets, most), replace=False)))
 
 
 class PairWeights:
@@ -155,7 +151,7 @@ class PairWeights:
         self.x, self.pairs, self.distances = x, pairs, distances
         self.wrapped = None if weights is None else array_namespace(x).concat([weights, weights[: pairs.last]])
         every = range(pairs.first, pairs.last + 1)
-        self.kept = self._inverse_distances(every) if distances and pairs.n * pairs.shifts <= KEPT_PAIRS else None
+        self.kept = self._inverse_distances(every) if distances and pairs.n * pairs.n_offsets <= KEPT_PAIRS else None
         self.total = pairs.total if not distances and weights is None else sum(self._mass(range(o, o + 1)) for o in every)
 
     def of(self, rows: slice, offsets: range) -> tuple[Any, Any]:

@@ -16,23 +16,21 @@ search starts from hulls of data points, improved by exchanging one point for an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..geometry import lift
 from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame, split_bases, split_basis
 from ..geometry.isometries import boosted
-from .families import ExtendedSpines, Family, Pullback
+from ..projections.spines import NO_DIRECTION
+from .families import Family, Pullback, one_more_vector
 from .lbfgs import Ascents, Status
 from .multi_start import FEW_ROWS, Flag, Round, SearchOptions, successive_halving
 from .objectives import Objective
 from .sample import BLOCK, Sample
 
 EXHAUSTIVE_ROWS = 2048  # Up to this many points every start is evaluated on all points, and all their directions are starts.
-EXCHANGE_POINTS = (
-    128  # Data points that are tried in place of each of a hull. 64 leave 0.5 % more unexplained (CS Ph.D., K = 3).
-)
+EXCHANGE_POINTS = 128  # Data points tried in place of each point of a hull. 64 leave 0.5 % more unexplained (CS Ph.D., K = 3).
 SWEEPS = 2  # Every point of a hull is exchanged this many times: a third gains 0.03 % at most (paper's data).
 
 Bases = Sequence[np.ndarray]
@@ -42,14 +40,14 @@ Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.nd
 # ---------------------------------------------------------------- objectives
 
 
-def distance_to(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def squared_distance_to(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distance to the submanifold, and its derivative in q."""
     a = np.sqrt(q + 1e-300)
     D = np.arcsinh(a)
     return D * D, D / (a * np.sqrt(1 + q))
 
 
-def distance_within(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def squared_distance_within(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distance of the projection from the origin, if the submanifold contains it, and its derivative in q.
 
     B is the squared length of the part of s inside the submanifold, t^2 = 1 + B + q.
@@ -75,7 +73,7 @@ def _mean_of_block(sample: Sample, A: np.ndarray, profile: Profile, gradient: bo
     V = split_bases(A)
     length = np.linalg.norm(V[:, 0, 1:], axis=1)
     kappa = np.maximum((V[:, 0, 0] - length) / (V[:, 0, 0] + length), NEAREST_LIGHT)[:, None]
-    n, U = V[:, 0, 1:] / np.where(length > 1e-15, length, np.inf)[:, None], V[:, 1:, 1:]
+    n, U = V[:, 0, 1:] / np.where(length > NO_DIRECTION, length, np.inf)[:, None], V[:, 1:, 1:]
     t, s, root = sample.columns[0], sample.columns[1:], 2 * np.sqrt(kappa)
     along, b = n @ s, U @ s
     h, H = np.maximum(t - along, sample.floor), np.maximum(t + along, sample.floor)
@@ -104,14 +102,14 @@ def submanifold_objective(sample: Sample, name: str) -> Objective:
     above 0 if all points lie in the submanifold, so that convergence can be judged by relative gains. "flag": the
     sum of "residual" over the submanifolds of the first 2, 3, ... rows.
     """
-    total = mean_over_points(sample, np.eye(len(sample.columns))[None], distance_within)[0]
+    total = mean_over_points(sample, np.eye(len(sample.columns))[None], squared_distance_within)[0]
 
     def objective(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
         if name == "variance":
-            return mean_over_points(sample, A, distance_within, gradient)
+            return mean_over_points(sample, A, squared_distance_within, gradient)
         values, G = np.zeros(len(A)), np.zeros_like(A)
         for k in range(2, A.shape[1] + 1) if name == "flag" else [A.shape[1]]:
-            value, part = mean_over_points(sample, A[:, :k], distance_to, gradient)
+            value, part = mean_over_points(sample, A[:, :k], squared_distance_to, gradient)
             values += total - value
             G[:, :k] -= part
         return values, G
@@ -122,51 +120,54 @@ def submanifold_objective(sample: Sample, name: str) -> Objective:
 # ---------------------------------------------------------------- families
 
 
-class ThroughOrigin(NamedTuple):
+def through_origin(frame: np.ndarray) -> Family:
     """Submanifolds through the origin, inside that of a Lorentz-orthonormal frame (m+1, d+1), along K directions (S, K, m)."""
 
-    frame: np.ndarray
-
-    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+    def family(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
         A = np.zeros((len(theta), theta.shape[1] + 1, theta.shape[2] + 1))
         A[:, 0, 0], A[:, 1:, 1:] = 1, theta
-        return A @ self.frame, lambda G: (G @ self.frame.T)[:, 1:, 1:]
+        return A @ frame, lambda G: (G @ frame.T)[:, 1:, 1:]
 
-    def parameters(self, A: np.ndarray) -> np.ndarray:
-        """The parameters, orthonormal, of a basis (K+1, d+1) whose first row is the origin."""
-        return np.asarray(np.linalg.qr(_coordinates(A, self.frame)[1:, 1:].T)[0].T)
+    return family
 
 
-class Anywhere(NamedTuple):
+def directions_from_origin(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    """The parameters in `through_origin`, orthonormal, of a basis (K+1, d+1) whose first row is the origin."""
+    return np.asarray(np.linalg.qr(_coordinates(A, frame)[1:, 1:].T)[0].T)
+
+
+def anywhere(frame: np.ndarray) -> Family:
     """Submanifolds inside that of a Lorentz-orthonormal frame (m+1, d+1), through a point and along K directions.
 
     theta (S, K+2, m) holds a fixed point f, and the space parts of the point and of the directions after the translation that
-    takes f to the origin, so that steps have the same scale far from the origin. f is the point nearest to the origin in the
-    submanifold of the first `anchor` + 1 rows.
+    takes f to the origin, so that steps have the same scale far from the origin.
     """
 
-    frame: np.ndarray
-    anchor: int
-
-    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+    def family(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
         f = lift(theta[:, :1])
         A = np.pad(theta[:, 1:], ((0, 0), (0, 0), (1, 0)))
         A[:, :1] = lift(theta[:, 1:2])
 
         def pullback(G: np.ndarray) -> np.ndarray:
-            g = boosted(G @ self.frame.T, f)
+            g = boosted(G @ frame.T, f)
             g[:, 0, 1:] += g[:, :1, 0] * theta[:, 1] / A[:, 0, :1]
             return np.concatenate([np.zeros_like(theta[:, :1]), g[:, :, 1:]], axis=1)
 
-        return boosted(A, f) @ self.frame, pullback
+        return boosted(A, f) @ frame, pullback
 
-    def parameters(self, A: np.ndarray) -> np.ndarray:
-        """The parameters of a basis (K+1, d+1)."""
-        A = _coordinates(A, self.frame)
-        f = lorentz_frame(A[: self.anchor + 1])[0, 1:]
-        seen = boosted(A[None], lift(-f)[None, None])[0]
-        directions = np.concatenate([split_basis(seen[: self.anchor + 1])[2], seen[self.anchor + 1 :, 1:]])
-        return np.concatenate([f[None], 0 * f[None], np.linalg.qr(directions.T)[0].T])
+    return family
+
+
+def point_and_directions(A: np.ndarray, frame: np.ndarray, anchor: int) -> np.ndarray:
+    """The parameters in `anywhere` of a basis (K+1, d+1).
+
+    The fixed point is the point nearest to the origin in the submanifold of the first `anchor` + 1 rows.
+    """
+    A = _coordinates(A, frame)
+    f = lorentz_frame(A[: anchor + 1])[0, 1:]
+    seen = boosted(A[None], lift(-f)[None, None])[0]
+    directions = np.concatenate([split_basis(seen[: anchor + 1])[2], seen[anchor + 1 :, 1:]])
+    return np.concatenate([f[None], 0 * f[None], np.linalg.qr(directions.T)[0].T])
 
 
 def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
@@ -219,28 +220,27 @@ def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, 
 def _best_ascent(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
     """The best ascent from some parameters; the second round also compares the starts themselves."""
     n_init, _, max_iter, tol, progress, _ = options
-    over = lambda round: submanifold_objective(sample.head(round.rows), name)
+    objective_for = lambda round: submanifold_objective(sample.head(round.rows), name)
     first = Round(2 * n_init, FEW_ROWS, 0, 12, tol=tol)
     last = [Round(n_init, EXHAUSTIVE_ROWS, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
-    found = successive_halving(over, family, starts, [first], progress)[0].points
-    return successive_halving(
-        over, family, np.concatenate([found, starts]), last[: 1 + (sample.size > EXHAUSTIVE_ROWS)], progress
-    )[0]
+    found = successive_halving(objective_for, family, starts, [first], progress)[0].points
+    rounds = last[: 1 + (sample.size > EXHAUSTIVE_ROWS)]
+    return successive_halving(objective_for, family, np.concatenate([found, starts]), rounds, progress)[0]
 
 
 def search_pga(sample: Sample, K: int, name: str, greedy: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """The best K-dimensional submanifold through the origin and those inside it; if `greedy`, one direction after another."""
-    d = sample.dimension
-    if greedy or K == d:
-        return _one_by_one(sample, K, np.eye(d + 1)[:, 1:], name, options)
-    family = ThroughOrigin(np.eye(d + 1))
+    whole, quiet = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
+    if greedy or K == sample.dimension:
+        return _one_by_one(sample, K, whole[:, 1:], name, options)
+    family = through_origin(whole)
     bases = [space_form_pca(sample, K, True, power) for power in (0.0, 1.0)]
     hulls = [*bases, *_hull_starts(sample, K, True, name, options.n_init, rng)]
-    greedily = _one_by_one(sample, K, np.eye(d + 1)[:, 1:], name, options._replace(progress=lambda *_: None))
-    starts = np.stack([family.parameters(A) for A in (*hulls, greedily.bases[-1])])
+    greedily = _one_by_one(sample, K, whole[:, 1:], name, quiet)
+    starts = np.stack([directions_from_origin(A, whole) for A in (*hulls, greedily.bases[-1])])
     best = _best_ascent(sample, name, family, starts, options)
-    A = family.basis(best.points[:1])[0][0]
-    inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], name, options._replace(progress=lambda *_: None))
+    A = family(best.points[:1])[0][0]
+    inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], name, quiet)
     return _flag([*inside.bases, A], best, inside)
 
 
@@ -250,9 +250,9 @@ def _one_by_one(sample: Sample, K: int, spread: np.ndarray, name: str, options: 
     starts = np.concatenate([sample.head(EXHAUSTIVE_ROWS).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
     starts = starts[np.linalg.norm(starts, axis=1) > 0]
     for _ in range(K):
-        family = ExtendedSpines(flag.bases[-1], np.zeros(len(spread)), spread)
+        family = one_more_vector(flag.bases[-1], np.zeros(len(spread)), spread)
         best = _best_ascent(sample, name, family, starts, options)
-        flag = _flag([*flag.bases, family.basis(best.points[:1])[0][0]], best, flag)
+        flag = _flag([*flag.bases, family(best.points[:1])[0][0]], best, flag)
     return flag._replace(bases=flag.bases[1:])
 
 
@@ -262,25 +262,26 @@ def search_bsa(sample: Sample, K: int, through: bool, last: bool, options: Searc
     With `last`, that of dimension K has the least unexplained variance, and the others are the best inside it. With `through`,
     all pass through the origin.
     """
-    whole, inside = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
+    whole, quiet = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
     starts = [space_form_pca(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
     for origin in sorted({True, through}):  # the family that passes through the origin is contained in the other
         starts += [*_hull_starts(sample, K, origin, "residual", options.n_init, rng)]
-    starts.append(_one_by_one(sample, K, whole[:, 1:], "residual", inside).bases[-1])
-    lines = _hull_starts(sample, 1, through, "residual", options.n_init, rng)
-    starts += [np.concatenate([line, A[2:]]) for line in lines for A in starts[3:6]]
+    starts.append(_one_by_one(sample, K, whole[:, 1:], "residual", quiet).bases[-1])
+    lines, hulls = _hull_starts(sample, 1, through, "residual", options.n_init, rng), starts[3:6]
+    starts += [np.concatenate([line, A[2:]]) for line in lines for A in hulls]  # good lines, extended by other points
     if not last:
         return _search_inside(sample, "flag", whole, starts, int(not through), options)
     best = _search_inside(sample, "residual", whole, starts, 0 if through else K, options)
-    flag = _search_inside(sample, "flag", lorentz_frame(best.bases[-1]), starts, int(not through), inside)
+    flag = _search_inside(sample, "flag", lorentz_frame(best.bases[-1]), starts, int(not through), quiet)
     return _flag([*flag.bases[:-1], best.bases[-1]], best, flag)
 
 
 def _search_inside(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
     """The best nested submanifolds inside that of a frame: anywhere, or through the origin if the anchor is 0."""
-    family = Anywhere(frame, anchor) if anchor else ThroughOrigin(frame)
-    ends = _best_ascent(sample, name, family, np.stack([family.parameters(A) for A in starts]), options)
-    A = family.basis(ends.points[:1])[0][0]
+    family = anywhere(frame) if anchor else through_origin(frame)
+    theta = [point_and_directions(A, frame, anchor) if anchor else directions_from_origin(A, frame) for A in starts]
+    ends = _best_ascent(sample, name, family, np.stack(theta), options)
+    A = family(ends.points[:1])[0][0]
     return _flag([A[: k + 1] for k in range(1, len(A))], ends)
 
 
@@ -304,5 +305,5 @@ def nested_frame(bases: list[np.ndarray], through: bool) -> np.ndarray:
         A = np.concatenate([A, np.linalg.svd(V - (V @ Q) @ Q.T)[2][:1]])
     whole = np.eye(A.shape[1])
     if through:
-        return np.asarray(ThroughOrigin(whole).basis(ThroughOrigin(whole).parameters(A)[None])[0][0])
-    return np.asarray(Anywhere(whole, 1).basis(Anywhere(whole, 1).parameters(A)[None])[0][0])
+        return np.asarray(through_origin(whole)(directions_from_origin(A, whole)[None])[0][0])
+    return np.asarray(anywhere(whole)(point_and_directions(A, whole, 1)[None])[0][0])

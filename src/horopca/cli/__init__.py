@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
+import click
 from click import Context
 
 from .. import __version__
@@ -22,7 +22,7 @@ COMMANDS = (
 )  # fmt: skip
 
 
-class Commands(click.RichGroup):
+class Commands(click.Group):
     """The commands, imported when they are called."""
 
     def list_commands(self, ctx: Context) -> list[str]:
@@ -30,7 +30,7 @@ class Commands(click.RichGroup):
 
     def get_command(self, ctx: Context, cmd_name: str) -> click.Command | None:
         """What a list of commands shows."""
-        return click.RichCommand(name=cmd_name, short_help=_summary(cmd_name)) if cmd_name in COMMANDS else None
+        return click.Command(name=cmd_name, short_help=_summary(cmd_name)) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
@@ -58,9 +58,8 @@ def _summary(name: str) -> str:
     return (ast.get_docstring(command) or "").partition("\n\n")[0]
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, "-V", "--version")
-@click.rich_config(help_config={"text_paragraph_linebreaks": "\n\n"})
 @click.option(
     "--max-memory",
     type=click.FloatRange(min=1),
@@ -72,18 +71,10 @@ def main(ctx: Context, max_memory: float | None) -> None:
     """Principal component analysis in hyperbolic space.
 
     \b
-    horopca demo                                   see it work
-    horopca map tree.nwk                           from a tree or a graph to a page and a picture
-    horopca embed tree.nwk -o vectors.npz          from a graph to points
-    horopca info vectors.npy                       what a file contains
-    horopca reduce vectors.npy -o plane.npy        reduce to 2 dimensions
-    horopca reduce vectors.npy --plot disk.png     ... and draw the points
-    horopca view plane.npy --open                  explore the points in a browser
-    horopca nearest vectors.npz cat                the neighbours of a point
-    horopca compare vectors.npy                    which method keeps most
-    horopca components vectors.npy                 how many dimensions to keep
-    horopca stability vectors.npy                  how certain the picture is
-    horopca classify vectors.npy --labels y.txt    which classifier is best
+    horopca demo                               see it work
+    horopca map tree.nwk                       from a tree or a graph to a page and a picture
+    horopca reduce vectors.npy -o plane.npy    reduce to 2 dimensions; --plot disk.png draws the points
+    horopca view plane.npy --open              explore the points in a browser
 
     --seed, --json, --quiet and --force can also follow the command.
     """

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import rich_click as click
+import click
 
 from ..metrics.classification import CLASSIFIERS, compare_classifiers
-from .console import common, count, print_table, progress_bar, report
-from .files import InputFile, Reading
-from .options import command, folds_option, list_of, points_argument, reading_options
-from .points import OWN_LABELS, column_or_lines, read_described
+from .console import count, print_table, progress_bar, report, state
+from .files import Reading
+from .options import command, folds_option, list_of, points_argument, reading_options, reads
+from .points import column_or_lines, read_points
 
 
 @command
 @points_argument()
-@click.option(
+@reads(
     "--labels",
-    type=InputFile(),
     metavar="FILE|COLUMN",
     help="Classes of the rows: a column of INPUT, or a file with one on each line.  [default: the classes in INPUT]",
 )
@@ -45,25 +44,25 @@ def classify(
       horopca classify vectors.npy --labels classes.txt --methods "eSVM,Busemann + eSVM"
       horopca classify words.csv --labels topic --folds 10 --json
     """
-    table, about = read_described(input, reading, labels)
-    own = Path(OWN_LABELS) if OWN_LABELS in about.columns else None
-    classes = column_or_lines(labels or own, about, len(table.X), "label")
+    X, about, coordinates = read_points(input, reading, labels)
+    own = None if about.colour is None else Path(about.colour)
+    classes = column_or_lines(labels or own, about, len(X), "label")
     if classes is None:
         raise ValueError(f"{input} holds no classes. Pass --labels COLUMN, or --labels FILE with one on each line.")
     missing = [row for row, label in enumerate(classes) if label.strip().lower() in ("", "nan")]
     if missing:
         lacking = f"{count(len(missing), 'row')} without one (the first: {missing[0]})"
         raise ValueError(f"{labels or input} must hold a class for each row, but has {lacking}.")
-    with progress_bar(f"Comparing classifiers of {len(table.X):,} points from {input.name}") as bar:
+    with progress_bar(f"Comparing classifiers of {len(X):,} points from {input.name}") as update:
         found = compare_classifiers(
-            table.X,
+            X,
             classes,
             classifiers=methods or CLASSIFIERS,
             n_components=n_components,
             splits=cv,
-            random_state=common().seed,
-            progress=bar.update,
-            **reading.coordinates(table.model, table.curvature),
+            random_state=state().seed,
+            progress=update,
+            **coordinates,
         )
     metrics = next(iter(found.values()))
     folds = len(metrics["accuracy"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
+import click
 from rich.text import Text
 
 from .. import plots
@@ -13,17 +13,17 @@ from .._input.coordinates import check_coordinates
 from ..geometry import MODELS
 from ..metrics import frechet_variance
 from ..metrics.comparison import ALL_METHODS, Reduction, default_methods, reductions
-from .console import common, print_table, progress_bar, report
-from .files import Reading, figure_for, save_figure, write_files
-from .options import command, list_of, picture_reading_options, points_argument, positive_integer, view_option, writes
-from .points import read_described
+from .console import count, print_table, progress_bar, report, state
+from .files import Reading, figure_for, write_files
+from .options import command, list_of, picture_reading_options, points_argument, view_option, writes
+from .points import read_points
 
 # Columns of the table: the heading, the format of a value, and a loss that is smallest for the best record. The best variance
 # is that of the points: a map that lengthens distances may have more.
 COLUMNS = {
     "distortion": ("distortion", "{:.4f}", lambda record: record["distortion"]),
     "frechet_variance": ("Fréchet\nvariance", "{:.2f}", lambda record: abs(record["frechet_kept"] - 1)),
-    "variance_kept": ("variance\nkept", "{:.1%}", lambda record: abs(record["variance_kept"] - 1)),
+    "variance_kept": ("pair\nvariance\nkept", "{:.1%}", lambda record: abs(record["variance_kept"] - 1)),
     "neighbours_kept": ("near\nkept", "{:.1%}", lambda record: -record["neighbours_kept"]),
     "trustworthiness": ("trust", "{:.3f}", lambda record: -record["trustworthiness"]),
     "continuity": ("contin-\nuity", "{:.3f}", lambda record: -record["continuity"]),
@@ -39,7 +39,7 @@ FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours tha
     "-k",
     "--components",
     "n_components",
-    type=list_of(positive_integer),
+    type=list_of(click.IntRange(min=1)),
     default="2",
     show_default=True,
     metavar="K,K",
@@ -70,44 +70,37 @@ def compare(
       horopca compare vectors.npy --plot panels.png --view equidistant --metadata classes.txt
       horopca compare vectors.npy --json | jq '.results[].distortion'
     """
-    seed, figure = common().seed, figure_for(plot)
+    seed, figure = state().seed, figure_for(plot)
     if plot is not None and 2 not in n_components:
         raise click.UsageError(f"--plot draws the plane and needs 2 in -k, but -k is {', '.join(map(str, n_components))}.")
-    points, about = read_described(input, reading)
-    coordinates = reading.coordinates(points.model, points.curvature)
-    found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **coordinates)
+    X, about, coordinates = read_points(input, reading)
+    found = watched_reductions(X, n_components, methods or default_methods(), random_state=seed, **coordinates)
     if figure is not None:
-        disks, space = [row for row in found if row.record["n_components"] == 2], check_coordinates(**coordinates)
-        images = {row.record["title"]: MODELS["poincare"].from_hyperboloid(space.to_hyperboloid(row.Y)) for row in disks}
-        captions = [f"distortion {row.record['distortion']:.3f}" for row in disks]
+        disks, space = [(row, Y) for row, Y, _ in found if row["n_components"] == 2], check_coordinates(**coordinates)
+        images = {row["title"]: MODELS["poincare"].from_hyperboloid(space.to_hyperboloid(Y)) for row, Y in disks}
+        captions = [f"distortion {row['distortion']:.3f}" for row, _ in disks]
         colours: dict[str, Any] = {"labels": about.labels, "palette": about.palette}
         plots.plot_comparison(images, **colours, captions=captions, view=view, figure=figure)
-        write_files((plot, save_figure(figure)))
-    records, (n, columns) = [row.record for row in found], points.X.shape
-    given = {"input": input, **coordinates, "seed": seed, "plot": plot}
-    report(
-        {"n_points": n, "n_columns": columns, **given, "results": records},
-        lambda: print_records(
-            records, f"{n:,} points, {columns} columns, Fréchet variance {frechet_variance(points.X, **coordinates):.2f}"
-        ),
-    )
+        write_files((plot, figure))
+    records, (n, columns) = [record for record, _, _ in found], X.shape
+    title = f"{n:,} points, {count(columns, 'column')}, Fréchet variance {frechet_variance(X, **coordinates):.2f}"
+    summary = {"n_points": n, "n_columns": columns, "input": input, **coordinates, "seed": seed, "plot": plot}
+    report({**summary, "results": records}, lambda: print_records(records, title))
 
 
 def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings: Any) -> list[Reduction]:
     """The reductions, with a progress bar that names the current one."""
-    plan = [f"{ALL_METHODS[name].title}, k = {K}" for K in counts for name in methods]
+    titles = [f"{ALL_METHODS[name].title}, k = {K}" for K in counts for name in methods]
     found: list[Reduction] = []
-    rows = reductions(X, counts, methods, **settings)
-    with progress_bar(plan[0]) as bar:
-        bar.update(0, len(plan), plan[0])
-        for row in rows:
+    with progress_bar(titles[0]) as update:
+        for row in reductions(X, counts, methods, **settings):
             found.append(row)
-            bar.update(len(found), len(plan), plan[min(len(found), len(plan) - 1)])
+            update(len(found), len(titles), titles[min(len(found), len(titles) - 1)])
     return found
 
 
 def print_records(records: list[dict[str, Any]], title: str, note: str | None = None) -> None:
-    """Print a table of reductions, the best figures for each number of components in bold, and a note below."""
+    """Print a table of reductions, the best values for each number of components in bold, and a note below."""
     rows = []
     for record in records:
         group = [other for other in records if other["n_components"] == record["n_components"]]
@@ -121,12 +114,13 @@ def print_records(records: list[dict[str, Any]], title: str, note: str | None = 
     print_table(title, ["method", "k", *(heading for heading, *_ in COLUMNS.values())], rows, below=below)
 
 
-def few_neighbours(kept: float | None) -> str | None:
-    """A note for pictures that keep hardly any nearest neighbours; None otherwise."""
+def few_neighbours(kept: float | None, method: str | None = None) -> str | None:
+    """A note for pictures, made by a method, that keep hardly any nearest neighbours; None otherwise."""
+    flat = "" if method == "tpca" else "For points near the origin, tangent PCA (--method tpca) keeps as much. "
     if kept is None or not kept < FEW_NEIGHBOURS:
         return None
     return (
         f"Only {kept:.1%} of the nearest neighbours are kept: do not read neighbourhoods off such a picture. More components "
-        "keep more (-k 10); `horopca components` says how many the data supports. For points near the origin, tangent PCA "
-        "(--method tpca) keeps as much. UMAP on hyperbolic distances keeps more neighbours in a plane."
+        f"keep more (-k 10); `horopca components` says how many the data supports. {flat}UMAP on hyperbolic distances keeps "
+        "more neighbours in a plane."
     )

@@ -5,49 +5,38 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
+import click
 from rich.text import Text
 
 from .. import plots
 from ..estimators.component_curve import ComponentCurve, component_curve
-from .console import common, print_table, progress_bar, report, with_options
-from .files import Reading, figure_for, save_figure, write_files
-from .options import (
-    DEFAULT_METHOD,
-    command,
-    folds_option,
-    groups_option,
-    jobs_option,
-    make_estimator,
-    method_options,
-    points_argument,
-    reading_options,
-    writes,
-)
-from .points import column_or_lines, read_described
+from . import options as opt
+from .console import print_table, progress_bar, report, state, with_options
+from .files import Reading, figure_for, write_files
+from .points import column_or_lines, read_points
 
 # Measures of the table: heading and format.
-FIGURES = {
+MEASURES = {
     "distortion": ("distortion", "{:.4f}"),
     "variance": ("variance kept", "{:.2%}"),
     "neighbours": ("neighbours kept", "{:.1%}"),
 }
 
 
-@command
-@points_argument()
+@opt.command
+@opt.points_argument()
 @click.option(
     "-k", "--components", "max_components", type=click.IntRange(min=1), help="Try 1 to K components.  [default: 10, or all]"
 )
-@folds_option
-@groups_option
+@opt.folds_option
+@opt.groups_option
 @click.option(
     "--copies", type=click.IntRange(min=1), default=19, show_default=True, help="Random copies to compare each component with."
 )
-@writes("--plot", help="Picture of the curves: .png, .pdf or .svg.")
-@method_options
-@jobs_option
-@reading_options
+@opt.writes("--plot", help="Picture of the curves: .png, .pdf or .svg.")
+@opt.method_options
+@opt.jobs_option
+@opt.reading_options
 def components(
     input: Path, groups: Path | None, plot: Path | None, method: str | None, settings: Any, reading: Reading, **options: Any
 ) -> None:
@@ -65,16 +54,15 @@ def components(
       horopca components vectors.npy -k 5 --set spine=free --groups families.txt
       horopca components vectors.npy --json | jq .chosen
     """
-    figure, method, seed = figure_for(plot), method or DEFAULT_METHOD, common().seed
-    table, about = read_described(input, reading, groups)
-    coordinates, n = reading.coordinates(table.model, table.curvature), len(table.X)
-    estimator = make_estimator(method, None, settings, random_state=seed, **coordinates)
+    figure, method, seed = figure_for(plot), method or opt.DEFAULT_METHOD, state().seed
+    X, about, coordinates = read_points(input, reading, groups)
+    estimator, n = opt.make_estimator(method, None, settings, random_state=seed, **coordinates), len(X)
     options |= {"groups": column_or_lines(groups, about, n, "group"), "random_state": seed}
-    with progress_bar(f"Fitting parts of {n:,} points from {input.name}") as bar:
-        curve = component_curve(table.X, estimator=estimator, **options, progress=bar.update)
+    with progress_bar(f"Fitting parts of {n:,} points from {input.name}") as update:
+        curve = component_curve(X, estimator=estimator, **options, progress=update)
     if figure is not None:
         plots.plot_components(curve, figure=figure)
-        write_files((plot, save_figure(figure)))
+        write_files((plot, figure))
     given = {"method": method, "folds": options["cv"], "copies": options["copies"], "seed": seed, "plot": plot}
     summary = {"input": input, "n_points": n, **coordinates, **given, **_summary(curve)}
     report(summary, lambda: _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds"))
@@ -84,7 +72,7 @@ def _summary(curve: ComponentCurve) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for k, number in enumerate(curve.n_components):
         rows.append({"n_components": number, "added": curve.added[k]})
-        for name in FIGURES:
+        for name in MEASURES:
             held = getattr(curve, name)
             rows[-1] |= {name: held.mean[k], f"{name}_error": held.error[k], f"{name}_across": held.across.mean(axis=0)[k]}
         if k < curve.null.shape[1]:
@@ -96,10 +84,10 @@ def _print_curve(curve: ComponentCurve, title: str) -> None:
     """Print a line for each number of components, the chosen one in bold, and a sentence."""
     rows = []
     for k, number in enumerate(curve.n_components):
-        figures = [(getattr(curve, name), form) for name, (_, form) in FIGURES.items()]
-        cells = [f"{form.format(held.mean[k])} ± {form.format(held.error[k])}" for held, form in figures]
+        held_out = [(getattr(curve, name), form) for name, (_, form) in MEASURES.items()]
+        cells = [f"{form.format(held.mean[k])} ± {form.format(held.error[k])}" for held, form in held_out]
         chance = f"≤ {curve.null[:, k].max():.1%}" if k < curve.null.shape[1] else ""
         style = "bold" if number == curve.chosen else ""
         rows.append([Text(cell, style=style) for cell in (str(number), *cells, f"{curve.added[k]:.1%}", chance)])
-    headings = ["k", *(heading for heading, _ in FIGURES.values()), "adds", "by chance"]
+    headings = ["k", *(heading for heading, _ in MEASURES.values()), "adds", "by chance"]
     print_table(title, headings, rows, below=with_options(curve.sentence))

@@ -11,40 +11,39 @@ import threading
 import time
 import warnings
 from _thread import interrupt_main
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
-from io import TextIOBase
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from types import SimpleNamespace
+from typing import Any, NoReturn, TextIO, cast
 
-import rich_click as click
+import click
 from click import Context, Parameter, get_current_context
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column, Table
 from rich.text import Text
 
 # ---------------------------------------------------------------- the options of every command
 
 
-class Common(NamedTuple):
-    """The values of the options of every command, which come before or after its name."""
+@dataclass
+class State:
+    """What a click context stores about the running program: the options of every command, and what errors need to know."""
 
     seed: int = 0
     as_json: bool = False
     quiet: bool = False
     force: bool = False
+    start: float = field(default_factory=time.perf_counter)
+    options: dict[str | None, str] = field(default_factory=dict)  # options of the command by the parameters that they set
+    stdin: Path | None = None  # the file that standard input was copied to
 
-
-class State:
-    """What a click context stores about the running program."""
-
-    def __init__(self) -> None:
-        self.start = time.perf_counter()
-        self.common = Common()
-        self.options: dict[str | None, str] = {}  # options of the command by the names of the parameters that they set
-        self.stdin: Path | None = None  # the file that standard input was copied to
+    @property
+    def seconds(self) -> float:
+        """The time since the program was called."""
+        return time.perf_counter() - self.start
 
 
 def state() -> State:
@@ -52,30 +51,20 @@ def state() -> State:
     return State() if context is None else context.ensure_object(State)
 
 
-def common() -> Common:
-    return state().common
-
-
-def seconds() -> float:
-    """The time since the command was called."""
-    return time.perf_counter() - state().start
-
-
 def _store(ctx: Context, param: Parameter, value: Any) -> None:
     if value is not None:
-        found = ctx.ensure_object(State)
-        found.common = found.common._replace(**{str(param.name): value})
+        setattr(ctx.ensure_object(State), str(param.name), value)
 
 
-def common_options(*, hidden: bool) -> list[click.RichOption]:
-    """The options of `Common`. A command hides them: ``horopca --help`` describes them once for all commands."""
+def common_options(*, hidden: bool) -> list[click.Option]:
+    """The options of every command. A command hides them: ``horopca --help`` describes them once for all commands."""
     flag: dict[str, Any] = {"is_flag": True, "default": None, "is_eager": True, "expose_value": False, "callback": _store}
     whole: dict[str, Any] = {**flag, "is_flag": False, "type": click.IntRange(min=0), "metavar": "N"}
     return [
-        click.RichOption(["--seed"], **whole, hidden=hidden, help="Seed of the random numbers.  [default: 0]"),
-        click.RichOption(["--json", "as_json"], **flag, hidden=hidden, help="Print the results as JSON, and nothing else."),
-        click.RichOption(["-q", "--quiet"], **flag, hidden=hidden, help="Print no summary, progress or warnings."),
-        click.RichOption(["--force"], **flag, hidden=hidden, help="Overwrite existing files."),
+        click.Option(["--seed"], **whole, hidden=hidden, help="Seed of the random numbers.  [default: 0]"),
+        click.Option(["--json", "as_json"], **flag, hidden=hidden, help="Print the results as JSON, and nothing else."),
+        click.Option(["-q", "--quiet"], **flag, hidden=hidden, help="Print no summary, progress or warnings."),
+        click.Option(["--force"], **flag, hidden=hidden, help="Overwrite existing files."),
     ]
 
 
@@ -103,7 +92,7 @@ def report_errors() -> Iterator[None]:
             _exit(f"There is not enough memory. {error}".strip(), error)
         except (ValueError, ImportError) as error:
             _exit(str(error) or f"{type(error).__name__}.", error)
-        if not common().quiet:
+        if not state().quiet:
             for text in _summarise(raised):
                 click.echo(f"Warning: {with_options(text)}", err=True)
 
@@ -140,9 +129,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _exit(text: str, error: BaseException) -> NoReturn:
-    text, copy = with_options(" ".join([text, *getattr(error, "__notes__", ())])), state().stdin
-    text = text if copy is None else text.replace(str(copy), "standard input")
-    click.echo(f"Error: {text}", err=True)
+    click.echo(f"Error: {with_options(' '.join([text, *getattr(error, '__notes__', ())]))}", err=True)
     raise SystemExit(1)
 
 
@@ -152,9 +139,9 @@ PARAMETER = re.compile(r"(?<![\w-])(?P<name>[a-z]\w+)(?:(?P<equals>=)(?P<value>'
 def with_options(text: str) -> str:
     """A message of the library with the options of the command: ``model='lorentz'`` becomes ``--model lorentz``.
 
-    A parameter is a name with a value, with "must", or with an underscore.
+    A parameter is a name with a value, with "must", or with an underscore. The copy of standard input is called by that name.
     """
-    options = state().options
+    options, copy = state().options, state().stdin
 
     def replace(found: re.Match[str]) -> str:
         name, equals, value, must = found.group("name", "equals", "value", "must")
@@ -165,69 +152,55 @@ def with_options(text: str) -> str:
         value = "" if value in (None, "True") else value.strip("'")
         return " ".join(filter(None, [options[name], value, "must" if must else ""]))
 
-    return PARAMETER.sub(replace, text)
+    text = PARAMETER.sub(replace, text).replace("None for all", "all")
+    return text if copy is None else text.replace(str(copy), "standard input")
 
 
-def _summarise(raised: list[warnings.WarningMessage]) -> list[str]:
+def _summarise(raised: list[warnings.WarningMessage]) -> Iterator[str]:
     """Each warning once, and a single one for all fits that did not converge."""
-    unfinished = [str(w.message) for w in raised if w.category.__name__ == "ConvergenceWarning"]
-    others = Counter(str(w.message) for w in raised if w.category.__name__ != "ConvergenceWarning")
-    found = [text if n == 1 else f"{text} ({n} times)" for text, n in others.items()]
-    more = f" ({len(unfinished)} fits did not converge.)" if len(unfinished) > 1 else ""
-    return [*found, *(text + more for text in unfinished[:1])]
+    groups: dict[str, list[str]] = {}
+    for warning in raised:
+        text, kind = str(warning.message), warning.category.__name__
+        groups.setdefault(kind if kind == "ConvergenceWarning" else text, []).append(text)
+    for first, *others in groups.values():
+        yield f"{first} ({len(others) + 1} times)" if others else first
 
 
 # ---------------------------------------------------------------- progress
 
 
-class _Count(ProgressColumn):
-    """How much is done, when the total is known."""
-
-    def render(self, task: Task) -> Text:
-        return Text("" if task.total is None else f"{task.completed:,.0f} of {task.total:,.0f}")
-
-
-class Bar(NamedTuple):
-    """A progress bar on stderr."""
-
-    progress: Progress
-    task: TaskID
-
-    def update(self, done: int, total: int, doing: str | None = None) -> None:
-        self.progress.update(self.task, completed=done, total=total, description=doing)
-
-    def log(self, text: str) -> None:
-        if not common().quiet:
-            self.progress.console.print(Text(text), soft_wrap=True)
-
-
-class _Lines(TextIOBase):
-    """A stream that passes on every line written to it."""
-
-    def __init__(self, show: Callable[[str], None]) -> None:
-        self._show = show
-
-    def write(self, text: str) -> int:
-        if text.strip():
-            self._show(text.strip())
-        return len(text)
-
-
 @contextmanager
-def progress_bar(title: str, estimator: Any = None) -> Iterator[Bar]:
-    """A progress bar on stderr if that is a terminal; with an estimator that has `verbose`, it shows what that prints."""
+def progress_bar(title: str, estimator: Any = None) -> Iterator[Callable[..., None]]:
+    """A progress bar on stderr if that is a terminal, updated by calls ``update(done, total, title)``.
+
+    With an estimator that has `verbose`, it shows what that prints.
+    """
     console = Console(file=sys.stderr)
-    watched = console.is_terminal and not common().quiet
-    columns = (BarColumn(), _Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True), TextColumn("{task.description}"))
+    watched = console.is_terminal and not state().quiet
+    bar, elapsed = BarColumn(bar_width=12, table_column=Column(min_width=12)), TimeElapsedColumn(Column(min_width=7))
+    doing = TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1))  # the rest of the line
+    columns = (bar, TaskProgressColumn(), elapsed, TimeRemainingColumn(), doing)
     with ExitStack() as stack:
-        progress = stack.enter_context(Progress(*columns, console=console, transient=True, disable=not watched))
+        progress = Progress(*columns, console=console, transient=True, expand=True, disable=not watched)
+        if watched:  # before rich 14.3 a disabled bar prints an empty line
+            stack.enter_context(progress)
         task = progress.add_task(title, total=None)
         if watched and hasattr(estimator, "verbose"):
             stack.callback(setattr, estimator, "verbose", estimator.verbose)
             estimator.verbose = max(1, int(estimator.verbose))
-            lines: Any = _Lines(lambda line: progress.update(task, description=f"{title}: {line.partition(': ')[2]}"))
-            stack.enter_context(redirect_stderr(lines))
-        yield Bar(progress, task)
+
+            def show(line: str) -> None:
+                if text := line.partition(": ")[2].strip():
+                    progress.update(task, description=text)
+
+            stack.enter_context(redirect_stderr(cast("TextIO", SimpleNamespace(write=show, flush=lambda: None))))
+        yield lambda done, total, doing=None: progress.update(task, completed=done, total=total, description=doing)
+
+
+def log(text: str) -> None:
+    """Print a line on stderr, above a progress bar."""
+    if not state().quiet:
+        click.echo(text, err=True)
 
 
 # ---------------------------------------------------------------- results
@@ -240,9 +213,9 @@ def count(n: int, noun: str) -> str:
 
 def report(summary: Mapping[str, Any], show: Callable[[], object]) -> None:
     """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and as text otherwise."""
-    if common().as_json:
+    if state().as_json:
         click.echo(to_json(summary))
-    elif not common().quiet:
+    elif not state().quiet:
         show()
 
 
@@ -254,10 +227,7 @@ def print_rows(rows: Mapping[str, Any], title: str | None = None, *, err: bool =
     for name, value in rows.items():
         if value is not None:
             table.add_row(name, str(value))
-    console = Console(markup=False, highlight=False, stderr=err)
-    if title is not None:
-        console.print(title, style="bold", soft_wrap=True)
-    console.print(table)
+    _print(title, table, err=err)
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | Text]], below: str | None = None) -> None:
@@ -267,8 +237,13 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
         table.add_column(heading, justify="right" if k else "left", style=None if k else "cyan", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    console = Console(markup=False, highlight=False)
-    console.print(title, style="bold", soft_wrap=True)
+    _print(title, table, below)
+
+
+def _print(title: str | None, table: Table, below: str | None = None, *, err: bool = False) -> None:
+    console = Console(markup=False, highlight=False, stderr=err)
+    if title is not None:
+        console.print(title, style="bold", soft_wrap=True)
     console.print(table)
     if below is not None:
         console.print(below, soft_wrap=True)

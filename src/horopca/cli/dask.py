@@ -10,7 +10,7 @@ import time
 from _thread import interrupt_main
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..io.stores import check_store, open_store, write_store
 from .console import progress_bar
 from .reduce import DRAWN_ROWS, Reduced, Request, measure
 
+SIGNAL = getattr(signal, "SIGUSR1", None)  # Windows lacks it.
 TIMEOUT = "distributed.comm.timeouts.connect"  # Dask's setting for the time that a scheduler has to answer.
 
 
@@ -30,16 +31,16 @@ def reduce_chunked(request: Request, outputs: OutputSet) -> Reduced:
     images = None
     with cluster(str(request.address)):
         X = open_store(request.input, request.reading.key)
-        n, estimator = X.shape[0], request.estimator(None)
+        n, estimator = X.shape[0], request.estimator()
         with progress_bar(f"Reducing {n:,} points from {request.input.name}", estimator):
             estimator = estimator if request.saved is not None else estimator.fit(X)
             rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
-            figures = measure(rows.raw, n, estimator)
+            measures = measure(rows.raw, n, estimator)
             if request.plot is not None:
                 images = estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))
             if request.output is not None:
                 write_store(outputs.add(request.output, check_store), estimator.transform(X))
-    return Reduced(estimator, n, figures, images)
+    return Reduced(estimator, n, measures, images)
 
 
 @contextmanager
@@ -55,113 +56,93 @@ def cluster(address: str) -> Iterator[None]:
         raise ImportError("--dask needs Dask's distributed scheduler: pip install 'dask[array,distributed]' zarr.") from error
     library: Any = distributed
     limit = dask.utils.parse_timedelta(dask.config.get(TIMEOUT))
-    local = address == "local"
-    started: Any = (
-        library.LocalCluster(dashboard_address=":0", silence_logs=logging.CRITICAL) if local else nullcontext(address)
-    )
-    with _no_logs(), started as where:
-        watch = Watch(where.scheduler_address if local else address, limit)
+    started: Any = nullcontext(address)
+    if address == "local":
+        started = library.LocalCluster(dashboard_address=":0", silence_logs=logging.CRITICAL)
+    with ExitStack() as stack:
+        logging.disable(logging.CRITICAL)  # what Dask logs when workers or schedulers stop is in the error message
+        stack.callback(logging.disable, logging.NOTSET)
+        where = stack.enter_context(started)
+        scheduler = getattr(where, "scheduler_address", where)
         try:
-            watch.workers()
+            _workers(scheduler, limit)
         except (OSError, ValueError) as error:
             raise OSError(
                 f"No Dask scheduler answers at {address}: start one with `dask scheduler` and `dask worker ADDRESS`, or pass "
                 f"--dask local. ({error or f'no answer in {limit:g} seconds'})"
             ) from error
-        with watch, _lost(address, watch), library.Client(where, timeout=limit):
+        with _watched(scheduler, limit, f"The Dask scheduler at {address}"), library.Client(where, timeout=limit):
             yield
 
 
+def _workers(address: str, limit: float) -> dict[str, Any]:
+    """The workers that the scheduler knows. Raises OSError (TimeoutError) if it does not answer."""
+    import distributed
+
+    library: Any = distributed
+
+    async def asked() -> dict[str, Any]:
+        connection = library.Security().get_connection_args("client")
+        async with library.rpc(address, timeout=limit, connection_args=connection) as scheduler:
+            workers: dict[str, Any] = (await asyncio.wait_for(scheduler.identity(), limit))["workers"]
+        return workers
+
+    pool = ThreadPoolExecutor(1)  # the caller's thread may have an event loop already
+    try:
+        return pool.submit(lambda: asyncio.run(asked())).result()
+    finally:
+        pool.shutdown(wait=False)
+
+
 @contextmanager
-def _lost(address: str, watch: Watch) -> Iterator[None]:
-    """Raise OSError if the scheduler or its workers are lost."""
+def _watched(address: str, limit: float, name: str) -> Iterator[None]:
+    """Raise OSError if the scheduler or its workers are lost.
+
+    Dask itself would wait forever for a scheduler that does not answer or has no workers. A thread notices it after `limit`
+    seconds, and interrupts the main thread with SIGUSR1, because shells let background jobs ignore SIGINT.
+    """
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
-    lost = f"The Dask scheduler at {address}"
+    ended, sending, problems = threading.Event(), threading.Lock(), list[str]()
+    before = None if SIGNAL is None else signal.signal(SIGNAL, signal.default_int_handler)
+
+    def watch() -> None:
+        seen = time.monotonic()  # the time of the last answer with workers
+        while not ended.wait(limit / 4):
+            try:
+                problem = None if _workers(address, limit) else "has had no workers"
+            except OSError:
+                problem = "has not answered"
+            if problem is None:
+                seen = time.monotonic()
+            elif time.monotonic() - seen >= limit:
+                problems.append(problem)
+                with sending:
+                    if not ended.is_set():
+                        _interrupt()
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     except KilledWorker as error:
         raise OSError(f"Workers of the Dask cluster died, perhaps because they ran out of memory: {error}") from error
     except (Exception, KeyboardInterrupt) as error:
-        if watch.problem is not None:
-            seconds = f"{watch.limit:g} seconds (Dask's {TIMEOUT})"
-            raise OSError(f"{lost} {watch.problem} for {seconds}. Nothing was written.") from None
+        if problems:
+            raise OSError(f"{name} {problems[0]} for {limit:g} seconds (Dask's {TIMEOUT}). Nothing was written.") from None
         if isinstance(error, CancelledError | CommClosedError):
-            raise OSError(f"{lost} was lost. Nothing was written: run it again when there is one.") from error
+            raise OSError(f"{name} was lost. Nothing was written: run it again when there is one.") from error
         raise
-
-
-class Watch(threading.Thread):
-    """Interrupts the main thread if the scheduler does not answer, or has no workers, for `limit` seconds.
-
-    Dask itself would wait forever. The signal is SIGUSR1, because shells let background jobs ignore SIGINT; Windows lacks it.
-    """
-
-    SIGNAL = getattr(signal, "SIGUSR1", None)
-
-    def __init__(self, address: str, limit: float) -> None:
-        super().__init__(daemon=True)
-        self.address, self.limit = address, limit
-        self.ended, self.sending = threading.Event(), threading.Lock()
-        self.problem: str | None = None
-
-    def __enter__(self) -> None:
-        self.before = None if self.SIGNAL is None else signal.signal(self.SIGNAL, signal.default_int_handler)
-        self.start()
-
-    def __exit__(self, *_: object) -> None:
-        with self.sending:  # so that no signal comes later
-            self.ended.set()
-        if self.SIGNAL is not None:
-            signal.signal(self.SIGNAL, self.before or signal.SIG_DFL)
-
-    def workers(self) -> dict[str, Any]:
-        """The workers that the scheduler knows. Raises OSError (TimeoutError) if it does not answer."""
-        pool = ThreadPoolExecutor(1)  # the caller's thread may have an event loop already
-        try:
-            return pool.submit(lambda: asyncio.run(self._workers())).result()
-        finally:
-            pool.shutdown(wait=False)
-
-    async def _workers(self) -> dict[str, Any]:
-        import distributed
-
-        library: Any = distributed
-        connection = library.Security().get_connection_args("client")
-        async with library.rpc(self.address, timeout=self.limit, connection_args=connection) as scheduler:
-            workers: dict[str, Any] = (await asyncio.wait_for(scheduler.identity(), self.limit))["workers"]
-        return workers
-
-    def run(self) -> None:
-        seen = time.monotonic()  # the time of the last answer with workers
-        while not self.ended.wait(self.limit / 4):
-            try:
-                problem = None if self.workers() else "has had no workers"
-            except OSError:
-                problem = "has not answered"
-            seen = time.monotonic() if problem is None else seen
-            if time.monotonic() - seen >= self.limit:
-                self.problem = problem
-                with self.sending:
-                    self._interrupt()
-                return
-
-    def _interrupt(self) -> None:
-        """Interrupt the main thread, unless its work has ended."""
-        if self.ended.is_set():
-            return
-        if self.SIGNAL is None:
-            interrupt_main()
-        else:  # a signal also wakes a main thread that waits
-            signal.pthread_kill(threading.main_thread().ident or 0, self.SIGNAL)
-
-
-@contextmanager
-def _no_logs() -> Iterator[None]:
-    """Switch logging off: what Dask logs when workers or schedulers stop is in the error message."""
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
     finally:
-        logging.disable(logging.NOTSET)
+        with sending:  # so that no signal comes later
+            ended.set()
+        if SIGNAL is not None:
+            signal.signal(SIGNAL, before or signal.SIG_DFL)
+
+
+def _interrupt() -> None:
+    if SIGNAL is None:
+        interrupt_main()
+    else:  # a signal also wakes a main thread that waits
+        signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import rich_click as click
+import click
 
 from ..datasets import load_mammals
 from ..metrics.comparison import default_methods
 from ..metrics.stability import stability_note
 from .compare import print_records, watched_reductions
-from .console import common, report
-from .files import figure_for, save_figure, write_files
+from .console import report, state
+from .files import figure_for, write_files
 from .options import command, list_of, writes
-from .points import Description
+from .points import Annotations
 from .reduce import PICTURE_METHOD
 
 
 @command
-@writes("-o", "--output", initial="horopca-demo.png", help="Picture to draw: .png, .pdf or .svg.")
+@writes("-o", "--output", default="horopca-demo.png", show_default=True, help="Picture to draw: .png, .pdf or .svg.")
 @click.option(
     "--methods",
     type=list_of(click.Choice(default_methods())),
@@ -37,22 +37,15 @@ def demo(output: Path, methods: list[str] | None) -> None:
       horopca demo
       horopca demo -o mammals.pdf --methods horopca,tpca
     """
-    seed, figure, mammals = common().seed, figure_for(output), load_mammals()
+    seed, figure, mammals = state().seed, figure_for(output), load_mammals()
     rows = watched_reductions(mammals.points, [2], methods or default_methods(), random_state=seed)
     drawn = methods[0] if methods else PICTURE_METHOD
-    shown, classes = next(row for row in rows if row.record["method"] == drawn), mammals.labels
-    note = shown.estimator and stability_note(shown.estimator, mammals.points, classes, groups=classes, random_state=seed)
-    Description(mammals.names, {"class": classes}, "class").draw(figure, shown.Y, mammals.edges, caption=note)
-    write_files((output, save_figure(figure)))
-    (n, d), records = mammals.points.shape, [row.record for row in rows]
+    Y, reduction = next((Y, estimator) for record, Y, estimator in rows if record["method"] == drawn)
+    classes = mammals.labels
+    note = reduction and stability_note(reduction, mammals.points, classes, groups=classes, called="classes", random_state=seed)
+    Annotations(mammals.names, {"class": classes}, "class").draw(figure, Y, mammals.edges, caption=note)
+    write_files((output, figure))
+    (n, d), records = mammals.points.shape, [record for record, _, _ in rows]
     title = f"{n:,} kinds of mammals, from {d} dimensions to 2; drawn in {output}"
-    summary = {
-        "n_points": n,
-        "n_columns": d,
-        "seed": seed,
-        "plot": output,
-        "drawn": drawn,
-        "stability": note,
-        "results": records,
-    }
-    report(summary, lambda: print_records(records, title, note))
+    summary = {"n_points": n, "n_columns": d, "seed": seed, "plot": output, "drawn": drawn, "stability": note}
+    report({**summary, "results": records}, lambda: print_records(records, title, note))

@@ -9,38 +9,42 @@ import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
-import rich_click as click
 from click import Context, Parameter, get_current_context
 
 from .. import geometry, plots
 from .._input.coordinates import check_coordinates
 from .._input.rows import choose_coordinates
-from ..io import Table
+from ..io import Table, describe
 from ..io.files import check_finite, listed, named, with_columns
 from ..io.metadata import check_metadata, read_side_file
-from ..io.output import OutputSet, beside, check_output, is_same
-from ..io.reading import chosen_columns, read_table
+from ..io.output import OutputSet, is_same, sibling
+from ..io.reading import PACKABLE, chosen_columns, read_table
 from ..io.streaming import PARTIAL
+from ..io.text import ending, is_word2vec
 from ..plots.figures import new_figure
-from .console import common, count, state
+from .console import count, state
 
 STDOUT = Path("-")
 STDOUT_FORMAT = ".csv"
+WORD_VECTORS = (".kv", ".model", ".bin")  # Files of gensim and word2vec. gensim's Poincaré models state their model.
 PICTURES = (".png", ".pdf", ".svg")
 PAGES = (".html", ".htm")
 MODELS = tuple(geometry.MODELS)
 PEEKED_BYTES = 1 << 16  # A header line of standard input is shorter than this: it is searched for a tab.
-Writer = Callable[[Path], object]  # writes a file at a path
+Writer = Callable[[Path], object] | Any  # writes a file at a path; or a figure, which is saved there
 
 
 # ---------------------------------------------------------------- types of options
 
 
-class InputFile(click.ParamType[Path]):
+class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
     """A file to read; ``-`` is standard input."""
 
     name = "file"
@@ -52,15 +56,13 @@ class InputFile(click.ParamType[Path]):
 class OutputFile(click.Path):
     """A file to write: the endings it may have, and how it is checked.
 
-    `default` is the name of another parameter and an ending: the default is the file of that parameter with this ending. If
+    `after` is the name of another parameter and an ending: the default is the file of that parameter with this ending. If
     that file is an input, the default is in the current folder.
     """
 
-    def __init__(
-        self, formats: Sequence[str], check: Callable[..., object] = check_output, default: tuple[str, str] | None = None
-    ) -> None:
+    def __init__(self, formats: Sequence[str], check: Callable[..., object], after: tuple[str, str] | None) -> None:
         super().__init__(path_type=Path)
-        self.formats, self.check, self.default = formats, check, default
+        self.formats, self.check, self.after = formats, check, after
 
 
 def _standard_input() -> Path:
@@ -84,32 +86,33 @@ def check_files(context: Context) -> None:
 
     Two paths are the same file also through links, and if one is part of a store at the other.
     """
-    values, params = context.params, context.command.params
-    inputs = [param for param in params if isinstance(param.type, InputFile)]
-    known = [(_called(param), values[param.name]) for param in inputs if values[param.name] is not None]
-    for param in params:
+    values, inputs, known = context.params, set(), list[tuple[str, Path]]()
+    for param in context.command.params:
+        if isinstance(param.type, InputFile) and values[param.name] is not None:
+            inputs.add(param.name)
+            known.append((_name_of(param), values[param.name]))
+    for param in context.command.params:
         if not isinstance(param.type, OutputFile):
             continue
-        formats, check, default = param.type.formats, param.type.check, param.type.default
-        if values[param.name] is None and default is not None:
-            name, suffix = default
-            read = any(name == one.name for one in inputs)
-            values[param.name] = (Path(values[name].name) if read else values[name]).with_suffix(suffix)
         path = values[param.name]
-        if path == STDOUT and STDOUT_FORMAT in formats:
-            if common().as_json:
+        if path is None and param.type.after is not None:
+            name, suffix = param.type.after
+            path = values[param.name] = (Path(values[name].name) if name in inputs else values[name]).with_suffix(suffix)
+        if path == STDOUT and STDOUT_FORMAT in param.type.formats:
+            if state().as_json:
                 raise click.UsageError("-o - and --json both write to standard output. Write one of them to a file.")
         elif path is not None:
-            unfinished = [(f"the unfinished {_called(param)},", beside(path, end)) for end in PARTIAL]
-            for option, written in ((_called(param), path), *unfinished):
-                for name, other in known:
-                    if is_same(written, other):
-                        raise click.UsageError(f"{option} {written} is the same file as {name} {other}: choose another output.")
-            check(path, force=common().force, formats=formats)
-            known += [(_called(param), path), *unfinished]
+            unfinished = [(f"the unfinished {_name_of(param)},", sibling(path, end)) for end in PARTIAL]
+            written = [(_name_of(param), path), *unfinished]
+            for (option, output), (name, other) in product(written, known):
+                if is_same(output, other):
+                    relation = "contains" if output.resolve() in other.resolve().parents else "is the same file as"
+                    raise click.UsageError(f"{option} {output} {relation} {name} {other}: choose another output.")
+            param.type.check(path, force=state().force, formats=param.type.formats)
+            known += written
 
 
-def _called(param: Parameter) -> str:
+def _name_of(param: Parameter) -> str:
     return param.opts[0] if isinstance(param, click.Option) else str(param.name).upper()
 
 
@@ -135,14 +138,14 @@ class Reading(NamedTuple):
             raise click.UsageError(
                 "--model auto needs the points in memory. Pass the model; horopca info shows which ones fit."
             )
-        found = {"model": MODELS[0], "curvature": -1.0}
-        known = None if isinstance(self.curvature, str) else self.curvature
-        given = {"model": None if self.model == "auto" else self.model, "curvature": known}
-        for name, stated in {"model": model, "curvature": curvature}.items():
-            option = given[name]
+        found: dict[str, Any] = {}
+        for name, option, stated, default in (
+            ("model", None if self.model == "auto" else self.model, model, MODELS[0]),
+            ("curvature", None if isinstance(self.curvature, str) else self.curvature, curvature, -1.0),
+        ):
             if None not in (option, stated) and option != stated:
                 raise ValueError(f"--{name} {option} contradicts the file, which states {name} {stated}. Leave out --{name}.")
-            found[name] = next((value for value in (option, stated) if value is not None), found[name])
+            found[name] = next(value for value in (option, stated, default) if value is not None)
         return found
 
 
@@ -158,6 +161,8 @@ def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = 
         table = with_columns(table, path, columns=chosen_columns(path, reading.key), values=numeric)
     if not allow_nonfinite:
         check_finite([table.X], path)
+    if reading.model is None and reading.curvature is None and table.model is None:
+        _warn_euclidean(table, path)
     if isinstance(reading.curvature, str):
         table = table._replace(curvature=_curvature_in(table, reading.curvature, path))
     if reading.model == "auto" and table.model is None:
@@ -166,12 +171,25 @@ def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = 
     return table if reading.clip is None else _clip(table, reading, reading.clip, path)
 
 
+def _warn_euclidean(table: Table, path: Path) -> None:
+    """Warn of word vectors that fit into the unit ball, unless their norms show that they belong there."""
+    if ending(path) in WORD_VECTORS or (ending(path) in PACKABLE and is_word2vec(path)):
+        found = describe(table.X)
+        if found.fits["poincare"] and found.model is None:
+            warnings.warn(
+                f"{path} looks like Euclidean word vectors of gensim or word2vec, for which sklearn.decomposition.PCA is the "
+                "tool. If they are points of the Poincaré ball, pass --model poincare.",
+                stacklevel=3,
+            )
+
+
 def _curvature_in(table: Table, key: str, path: Path) -> float:
     """The curvature that a file of several arrays holds under a name: as a negative number, its size, or its logarithm."""
     name = key.removeprefix("log:")
     found = {name: value for name, value in table.contents.items() if isinstance(value, int | float)}
     if name not in found:
-        raise ValueError(f"--curvature must be a number, or the name of one in {path}: {listed(found)}; but is {key!r}.")
+        named = f", or the name of one in {path}: {listed(found)};" if found else ","
+        raise ValueError(f"--curvature must be a number{named} but is {key!r}.")
     with np.errstate(over="ignore"):
         curvature = -float(np.exp(found[name])) if key.startswith("log:") else -abs(found[name])
     return check_metadata(table._replace(curvature=curvature), path).curvature or curvature
@@ -198,18 +216,15 @@ def figure_for(path: Path | None) -> Any:
     return None if path is None else new_figure(interactive=False)
 
 
-def save_figure(figure: Any) -> Writer:
-    return lambda path: plots.save_figure(figure, path)
-
-
 def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None = None) -> None:
     """Write several files, all of them or none. A path of None is skipped.
 
     `outputs` may hold outputs that are written already: they are published with the others.
     """
-    with OutputSet(force=common().force) if outputs is None else outputs as outputs:
+    with OutputSet(force=state().force) if outputs is None else outputs as outputs:
         printed = []
-        for path, write in writers:
+        for path, writer in writers:
+            write = writer if callable(writer) else partial(plots.save_figure, writer)
             if path == STDOUT:
                 printed.append(Path(outputs.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}")
                 write(printed[-1])

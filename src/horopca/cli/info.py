@@ -7,7 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._input.coordinates import EUCLIDEAN_FACTOR, FLATTEST, LARGEST_RADIUS, NEAR_BOUNDARY, check_coordinates
+from .._input.coordinates import (
+    EUCLIDEAN_FACTOR,
+    FLATTEST,
+    LARGEST_RADIUS,
+    MAYBE_EUCLIDEAN_FACTOR,
+    NEAR_BOUNDARY,
+    check_coordinates,
+)
 from .._input.rows import check_rows
 from ..geometry import ModelName, radius
 from ..io import Table
@@ -42,10 +49,12 @@ def info(input: Path, reading: Reading) -> None:
       horopca info model.pth --key visual.weight --curvature log:curv
       cut -f 2- words.tsv | horopca info -
     """
-    if reading._replace(model=None, curvature=None) == Reading() and can_stream(input):
+    plain = reading._replace(model=None, curvature=None) == Reading() and not isinstance(reading.curvature, str)
+    if plain and can_stream(input):
         with named(input):
             X, found, side = np.load(input, mmap_mode="r"), describe_file(input), read_side_file(input)
         beside: dict[str, Any] = {"states": {name: side.get(name) for name in ("model", "curvature")}}
+        beside |= {"has_names": "names" in side, "n_labels": len(set(side.get("labels", ())))}
     else:
         try:
             table = read(input, reading, allow_nonfinite=True)
@@ -130,6 +139,8 @@ def _model_rows(found: Description, known: bool, euclidean: bool) -> dict[str, s
         model = "none: these look like Euclidean vectors (word2vec, X_pca). Use sklearn.decomposition.PCA, or --model tangent"
     elif found.model is None:
         model = f"{' or '.join(found.candidates)}? The numbers do not say: pass --model" if found.candidates else "none"
+        if found.largest_norm > MAYBE_EUCLIDEAN_FACTOR:
+            model += ". If these are Euclidean vectors (word2vec, X_pca), use sklearn.decomposition.PCA"
     fitting = ", ".join(name for name, fit in found.fits.items() if fit) or "no model at curvature -1"
     rows: dict[str, str | None] = {} if known else {"fits": fitting, "evidence": found.evidence}
     rows["model"] = model

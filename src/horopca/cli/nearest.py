@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import rich_click as click
+import click
 
 from ..neighbors import HyperbolicNeighbors
 from .console import print_table, report
@@ -21,8 +21,8 @@ from .points import own_names, row_of
 def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
     """Print the points of POINTS that are nearest to the one called NAME, with their distances.
 
-    POINTS is a file with one point per row, such as `horopca embed` writes. NAME is a name, a code, a part of a name that
-    only one point has, or the number of a row, from 0. Nodes without a name in their file are not printed.
+    POINTS is a file with one point per row, such as `horopca embed` writes. NAME is a name, a code, the number of a row
+    (from 0), or a part of a name that only one point has. Nodes without a name in their file are not printed.
 
     \b
     Examples:

@@ -8,12 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, get_type_hints
 
-import rich_click as click
+import click
 from click import Context
 
-from .. import estimators
 from ..io.output import check_output
-from ..metrics.comparison import METHODS, make
+from ..metrics.comparison import METHODS, make_reduction
 from ..plots.views import VIEWS
 from .console import common_options, print_rows
 from .files import MODELS, PICTURES, InputFile, OutputFile, Reading, check_files
@@ -22,7 +21,7 @@ from .points import NAMES
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Command(click.RichCommand):
+class Command(click.Command):
     """A command that also takes the common options, and whose files are checked before it is called."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
@@ -38,7 +37,9 @@ class Command(click.RichCommand):
         return super().invoke(ctx)
 
 
-command = click.command(cls=Command)
+def command(function: Callable[..., Any]) -> Command:
+    """Decorator of a function with the name and the help of the command."""
+    return click.command(cls=Command)(function)
 
 
 # ---------------------------------------------------------------- types
@@ -57,18 +58,12 @@ def list_of(convert: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
 def number_or_key(value: str) -> float | str:
     """A number, or the name of one in a file."""
     try:
-        return float(value)
+        return value if math.isnan(number := float(value)) else number
     except ValueError:
         return value
 
 
-def positive_integer(value: str) -> int:
-    if not value.isdecimal() or int(value) < 1:
-        raise click.BadParameter(f"{value!r} is not a positive integer.")
-    return int(value)
-
-
-def components(value: str) -> int | float | str:
+def component_count(value: str) -> int | float | str:
     """A number of components, a fraction of the variance, or "all"."""
     if value == "all":
         return value
@@ -94,25 +89,23 @@ def choice(name: str, values: Sequence[str], help: str) -> Decorator:
 
 
 def view_option(*more: str) -> Decorator:
-    return choice("view", ("auto", *VIEWS, *more), help="auto: the disk, or by distance if most points would lie on its rim.")
+    ball = " ball: points in three dimensions." if "ball" in more else ""
+    return choice("view", ("auto", *VIEWS, *more), f"auto: the disk, or by distance if most points would lie on its rim.{ball}")
 
 
-def reads(*names: str, help: str) -> Decorator:
-    return click.option(*names, type=InputFile(), metavar="FILE", help=help)
+def reads(*names: str, metavar: str = "FILE", help: str) -> Decorator:
+    return click.option(*names, type=InputFile(), metavar=metavar, help=help)
 
 
 def writes(
     *names: str,
-    help: str,
     formats: Sequence[str] = PICTURES,
-    default: tuple[str, str] | None = None,
     check: Callable[..., object] = check_output,
-    initial: str | None = None,
-    required: bool = False,
+    after: tuple[str, str] | None = None,
+    **options: Any,
 ) -> Decorator:
-    """A file to write. Its default is `initial`, or `default` as in `OutputFile`."""
-    more: dict[str, Any] = {"default": initial, "show_default": True} if initial else {"required": required}
-    return click.option(*names, type=OutputFile(formats, check, default), metavar="FILE", help=help, **more)
+    """A file to write, with the arguments of `OutputFile`."""
+    return click.option(*names, type=OutputFile(formats, check, after), metavar="FILE", **options)
 
 
 def combined(*options: Decorator) -> Decorator:
@@ -147,7 +140,7 @@ metadata_options = combined(
         "--colour-by",
         type=list_of(str),
         metavar="COLUMN",
-        help="Column with classes or numbers, of the points' file or of --metadata.",
+        help="Column to colour by, of the points' file or of --metadata. Further ones (a,b) are written too.",
     ),
 )
 key_option = click.option(
@@ -162,11 +155,10 @@ picture_reading_options = combined(metadata_options, reading_options)
 palette_option = click.option(
     "--palette", type=list_of(str), metavar="COLOURS", help="Colours of the classes, such as '#0072B2,#E69F00'."
 )
-names_option = choice("names", NAMES, help="Which names to write; auto: all, except those of the cells of an .h5ad file.")
+names_option = choice("names", NAMES, help="Which names to write; auto: all, except barcodes of cells.")
 edges_option = reads("--edges", help="Edges to draw, two nodes on each line: names, or row numbers from 0.")
-groups_option = click.option(
+groups_option = reads(
     "--groups",
-    type=InputFile(),
     metavar="FILE|COLUMN",
     help="Rows that depend on each other: a column of INPUT (class: the clades that `embed` writes), or a file with the group "
     "of each row on a line.",
@@ -196,7 +188,6 @@ method_options = combined(
 
 # Parameters with options of their own (-k, -d, --model, --curvature, --seed), or that have no meaning for a single command.
 NOT_SETTABLE = {"n_components", "model", "curvature", "random_state", "metric", "warm_start", "verbose"}
-CONSTANTS = {"none": None, "true": True, "false": False}
 
 
 def parse_settings(kind: Any, given: Iterable[str], method: str, fixed: Iterable[str] = ()) -> dict[str, Any]:
@@ -227,15 +218,14 @@ def _in_words(hint: Any) -> str:
 def _value(text: str) -> Any:
     """None, True, False, a number, or the text itself."""
     try:
-        return CONSTANTS[text.lower()] if text.lower() in CONSTANTS else ast.literal_eval(text)
+        return ast.literal_eval(text.title() if text.lower() in ("none", "true", "false") else text)
     except (ValueError, SyntaxError):
         return text
 
 
 def make_estimator(method: str, n_components: int | float | None, given: Iterable[str], **settings: Any) -> Any:
     """The unfitted estimator of a method with the parameters of ``--set``."""
-    chosen = METHODS[method]
-    values = parse_settings(getattr(estimators, chosen.estimator), given, method, chosen.options)
-    estimator: Any = make(method, n_components, **settings, **values)
+    values = parse_settings(METHODS[method].estimator, given, method, METHODS[method].options)
+    estimator: Any = make_reduction(method, n_components, **settings, **values)
     estimator._check_parameters()
     return estimator

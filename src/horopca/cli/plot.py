@@ -5,39 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
+import click
 
 from .. import plots
+from . import options as opt
 from .console import print_rows, report
-from .files import Reading, figure_for, save_figure, write_files
-from .options import (
-    command,
-    edges_option,
-    names_option,
-    palette_option,
-    picture_reading_options,
-    points_argument,
-    view_option,
-    writes,
-)
-from .points import read_described, read_edges, row_of
+from .files import Reading, figure_for, write_files
+from .points import read_edges, read_points, row_of
 
 
-@command
-@points_argument("points")
-@edges_option
-@names_option
-@view_option("ball")
+@opt.command
+@opt.points_argument("points")
+@opt.edges_option
+@opt.names_option
+@opt.view_option("ball")
 @click.option("--centre", metavar="NAME", help="Name or row number of the point to put at the centre.")
-@palette_option
+@opt.palette_option
 @click.option("--title", help="Heading of the picture.")
-@writes(
+@opt.writes(
     "-o",
     "--output",
-    default=("points", ".png"),
+    after=("points", ".png"),
     help="Picture to draw: .png, .pdf or .svg.  [default: the name of POINTS with .png, in this folder]",
 )
-@picture_reading_options
+@opt.picture_reading_options
 def plot(
     points: Path,
     edges: Path | None,
@@ -63,15 +54,14 @@ def plot(
     if view == "ball" and centre:
         raise click.UsageError("--centre is for the plane: --view ball has none.")
     figure = figure_for(output)
-    table, about = read_described(points, reading)
+    X, about, coordinates = read_points(points, reading)
     pairs = read_edges(edges, about.names)
-    options: dict[str, Any] = {"palette": palette or about.palette, "title": title}
-    options |= reading.coordinates(table.model, table.curvature)
+    options: dict[str, Any] = {"palette": palette or about.palette, "title": title, **coordinates}
     if view == "ball":
-        plots.plot_ball(table.X, about.labels, edges=pairs, ax=figure.add_subplot(projection="3d"), **options)
+        plots.plot_ball(X, about.labels, edges=pairs, ax=figure.add_subplot(projection="3d"), **options)
     else:
-        options["centre"] = None if centre is None else row_of(centre, about.names, len(table.X), "--centre")
-        about.draw(figure, table.X, pairs, view=view, names=names, **options)
-    write_files((output, save_figure(figure)))
-    rows = {"points": f"{len(table.X):,}", "metadata": about.note, "drawn in": output}
-    report({"points": points, "n_points": len(table.X), "output": output}, lambda: print_rows(rows))
+        options["centre"] = None if centre is None else row_of(centre, about.names, len(X), "--centre")
+        about.draw(figure, X, pairs, view=view, names=names, **options)
+    write_files((output, figure))
+    rows = {"points": f"{len(X):,}", "metadata": about.note, "drawn in": output}
+    report({"points": points, "n_points": len(X), "output": output}, lambda: print_rows(rows))

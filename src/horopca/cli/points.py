@@ -13,20 +13,25 @@ import numpy as np
 
 from .. import plots
 from ..explorer.edges import load_row_edges
-from ..io import Table, load_labels, save
+from ..io import load_labels, save
 from ..io.files import Budget, existing, listed, named
+from ..io.metadata import LABEL_COLUMN
 from ..io.text import ending, is_number, open_lines
 from ..plots.palette import COLOURS
+from .console import count
 from .files import Reading, Writer, read
 
 DISTINCT_TEXTS = 0.5  # If more than this fraction of a column's texts differ, they are details of points; otherwise classes.
 CAPTION_SIZE, CAPTION_WIDTH = 7, 110  # Points, and letters in a line: a figure is 7 inches wide.
 GENERATED_NAME = re.compile(r"(inner|leaf) \d+")  # The names that `load_edges` gives to nodes without one.
+OWN_LABELS = "class"  # The name of the column of the classes in a file of points, which may not name it.
+UNNAMED = re.compile(r"labels?|column \d+", re.IGNORECASE)  # Headers that name no subject, and columns without one.
+BARCODE = re.compile(r"(?<![A-Za-z])[ACGT]{10,}(?![A-Za-z])")  # of a cell, such as AAACCTGAGCATCATC-1
 NAMES = ("auto", "all", "leaves", "none")
 Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
 
 
-class Description(NamedTuple):
+class Annotations(NamedTuple):
     """Names and columns of n points, beside their coordinates."""
 
     names: list[str] | None = None
@@ -66,8 +71,10 @@ class Description(NamedTuple):
         if self.names is None or which == "none" or (which == "auto" and self.cells):
             return None
         names = own_names(self.names)
-        if which != "leaves" or edges is None:
+        if which != "leaves":
             return names
+        if edges is None:
+            raise ValueError("--names leaves needs --edges, which say what the leaves are.")
         degrees = np.bincount(edges.ravel(), minlength=len(names))
         return [name if degree < 2 else "" for name, degree in zip(names, degrees, strict=True)]
 
@@ -94,26 +101,29 @@ def own_names(names: Sequence[str]) -> list[str]:
     return ["" if GENERATED_NAME.fullmatch(name) else name for name in names]
 
 
-OWN_LABELS = "class"  # The classes in a file of points, whose column may have no name.
+def read_points(path: Path, reading: Reading, *columns: object) -> tuple[Any, Annotations, dict[str, Any]]:
+    """The points in a file, the columns of the file and of ``--metadata``, and the model and the curvature.
 
-
-def read_described(path: Path, reading: Reading, *columns: object) -> tuple[Table, Description]:
-    """The points in a file, with the columns of the file and of ``--metadata``; `columns` of numbers are not coordinates."""
+    Those of `columns` that are numbers are not coordinates.
+    """
     wanted = {*(reading.colour_by or ()), *map(str, columns)}
     table = read(path, reading, values=wanted)
     classes = None if table.labels is None or table.labels == table.row_names else table.labels
-    own: dict[str, Column] = {} if classes is None else {OWN_LABELS: classes}
+    own_name = next((name for name, words in table.words.items() if words == classes), OWN_LABELS)
+    called = OWN_LABELS if OWN_LABELS in wanted or UNNAMED.fullmatch(own_name) else own_name
+    own: dict[str, Column] = {} if classes is None else {called: classes}
     own |= {name: words for name, words in table.words.items() if name in wanted or words not in (table.row_names, classes)}
-    found = describe(table.row_names, len(table.X), {**own, **table.values}, reading)
+    found = annotate(table.row_names, len(table.X), {**own, **table.values}, reading)
     if found.colour is None and classes is not None and len(set(classes)) < len(classes):
-        found = found._replace(colour=OWN_LABELS)
-    own_name = next((name for name, words in table.words.items() if words == classes), None)
-    palette = table.colours.get((own_name if found.colour == OWN_LABELS else found.colour) or "")
-    return table, found._replace(palette=palette, cells=ending(path) == ".h5ad")
+        found = found._replace(colour=called)
+    palette = table.colours.get(own_name if found.colour == called else found.colour or "")
+    cells = ending(path) == ".h5ad" or all(BARCODE.search(name) for name in found.names or [""])
+    found = found._replace(palette=palette, cells=cells)
+    return table.X, found, reading.coordinates(table.model, table.curvature)
 
 
-def describe(names: list[str] | None, n: int, own: Mapping[str, Column], reading: Reading) -> Description:
-    """The columns `own` of a file of n points and those of ``--metadata``."""
+def annotate(names: list[str] | None, n: int, own: Mapping[str, Column], reading: Reading) -> Annotations:
+    """The names and the columns `own` of a file of n points, with the columns of ``--metadata``."""
     columns, colours, note = dict(own), reading.colour_by or [], None
     if reading.metadata is not None:
         with named(reading.metadata):
@@ -125,7 +135,7 @@ def describe(names: list[str] | None, n: int, own: Mapping[str, Column], reading
         if name not in columns:
             raise ValueError(f"--colour-by must be a column, but there is no column {name!r}; there are: {listed(columns)}.")
     typed = {name: _typed(column) for name, column in columns.items()}
-    return Description(names, typed, colours[0] if colours else None, note, others=colours[1:])
+    return Annotations(names, typed, colours[0] if colours else None, note, others=colours[1:])
 
 
 def _typed(column: Column) -> Column:
@@ -154,7 +164,7 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
         raise ValueError(f"{path} is not a table: {error}.") from error
     for k, fields in enumerate(rows, 2):
         if len(fields) != len(header):
-            raise ValueError(f"{path}, row {k}: {len(fields)} values, but the header has {len(header)}.")
+            raise ValueError(f"{path}, row {k}: expected {len(header)} values, but found {len(fields)}.")
     return {name.strip(): [fields[j].strip() for fields in rows] for j, name in enumerate(header)}
 
 
@@ -181,7 +191,10 @@ def _join(
         raise ValueError(f"{path} has no column with names of points, such as {example!r}; its columns are {listed(table)}.")
     chosen = [row.get(name) for name in names]
     columns = {c: ["" if k is None else column[k] for k in chosen] for c, column in table.items() if c != key}
-    return columns, names, f"{found:,} of {n:,} points, joined by {key!r}"
+    known_rows = [name for name in table[key] if name in known]
+    again = f"; {count(len(known_rows) - len(row.keys() & known), 'row')} with a repeated name left out"
+    repeated = again if len(known_rows) > len(set(known_rows)) else ""
+    return columns, names, f"{found:,} of {n:,} points, joined by {key!r}{repeated}"
 
 
 # ---------------------------------------------------------------- rows, edges and names
@@ -196,7 +209,7 @@ def read_lines(path: Path, n: int, noun: str) -> list[str]:
     return found
 
 
-def column_or_lines(source: Path | None, about: Description, n: int, noun: str) -> list[str] | None:
+def column_or_lines(source: Path | None, about: Annotations, n: int, noun: str) -> list[str] | None:
     """One text for each of n rows: a column of the points' file, or the lines of another file."""
     if source is None or str(source) not in about.columns:
         return None if source is None else read_lines(source, n, noun)
@@ -212,23 +225,30 @@ def read_edges(path: Path | None, names: list[str] | None) -> np.ndarray | None:
 
 
 def row_of(name: str, names: Sequence[str] | None, n: int, option: str) -> int:
-    """The row of one of n points by its name, its code in brackets, a part of its name, or its number."""
-    part = name.lower()
-    for fits in (lambda other: other == name, lambda other: other.endswith(f"({name})"), lambda other: part in other.lower()):
+    """The row of one of n points by its name (with or without its code), its code, its number, or a part of its name."""
+    part, is_row = name.lower(), name.isdecimal() and int(name) < n
+    exact = (
+        lambda other: other == name,
+        lambda other: other.endswith(f"({name})"),
+        lambda other: other.startswith(f"{name} (") and other.endswith(")"),
+    )
+    for fits in exact if is_row else (*exact, lambda other: part in other.lower()):
         found = [i for i, other in enumerate(names or ()) if fits(other)]
         if len(found) == 1:
             return found[0]
         if found:
             some = listed((names or ())[i] for i in found)
             raise ValueError(f"{option} must be the name of one point, but {len(found):,} match {name!r}: {some}.")
-    if not name.isdecimal() or int(name) >= n:
+    if not is_row:
         raise ValueError(f"{option} must be the name or the row number (0 to {n - 1:,}) of a point, but is {name!r}.")
     return int(name)
 
 
-def point_writer(Y: Any, about: Description, source: dict[str, Any], output: Path | None, **h5ad: Any) -> Writer:
+def point_writer(Y: Any, about: Annotations, source: dict[str, Any], output: Path | None, **h5ad: Any) -> Writer:
     """A function that writes points with their classes, names and metadata; the output's name selects the format."""
     more = h5ad if output is not None and output.suffix.lower() == ".h5ad" else {}
     labels = None if about.labels is None else [label or "" for label in about.labels]
     columns = {name: about.columns[name] for name in about.others}
+    if labels is not None and about.colour != OWN_LABELS:  # the next command knows the classes by the name of their column
+        source = {**source, LABEL_COLUMN: about.colour}
     return lambda path: save(path, Y, labels, names=about.names, columns=columns, source=source, **more)

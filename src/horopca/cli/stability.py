@@ -5,40 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
-import rich_click as click
 
 from ..metrics.stability import bootstrap
-from .console import common, print_rows, progress_bar, report, with_options
-from .files import Reading, figure_for, save_figure, write_files
-from .options import (
-    DEFAULT_METHOD,
-    command,
-    groups_option,
-    jobs_option,
-    make_estimator,
-    method_options,
-    picture_reading_options,
-    points_argument,
-    writes,
-)
-from .points import column_or_lines, read_described
+from . import options as opt
+from .console import print_rows, progress_bar, report, state, with_options
+from .files import Reading, figure_for, write_files
+from .points import column_or_lines, read_points
 
 MOST_LISTED = 10  # The number of points, those with the largest spread, that are listed.
 REPORTED = ("n_resamples", "level", "stability", "merged", "converged", "conclusion")
 
 
-@command
-@points_argument()
+@opt.command
+@opt.points_argument()
 @click.option(
     "-k", "--components", "n_components", type=click.IntRange(min=1), default=2, show_default=True, help="Dimensions."
 )
 @click.option("--resamples", "n_resamples", type=click.IntRange(min=10), default=100, show_default=True, help="Refits.")
-@groups_option
-@writes("--plot", help="Picture with the regions of the points: .png, .pdf or .svg. Needs -k 2.")
-@method_options
-@jobs_option
-@picture_reading_options
+@opt.groups_option
+@opt.writes("--plot", help="Picture with the regions of the points: .png, .pdf or .svg. Needs -k 2.")
+@opt.method_options
+@opt.jobs_option
+@opt.picture_reading_options
 def stability(
     input: Path,
     n_components: int,
@@ -63,15 +53,15 @@ def stability(
     """
     if plot is not None and n_components != 2:
         raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {n_components}.")
-    figure, (table, about), seed = figure_for(plot), read_described(input, reading, groups), common().seed
-    n, coordinates = len(table.X), reading.coordinates(table.model, table.curvature)
+    figure, (X, about, coordinates), seed = figure_for(plot), read_points(input, reading, groups), state().seed
+    n = len(X)
     options |= {"groups": column_or_lines(groups, about, n, "group"), "random_state": seed}
-    estimator = make_estimator(method or DEFAULT_METHOD, n_components, settings, random_state=seed, **coordinates)
-    with progress_bar(f"Fitting {n:,} points {options['n_resamples']:,} times") as bar:
-        found = bootstrap(estimator.fit(table.X), table.X, progress=bar.update, **options)
+    estimator = opt.make_estimator(method or opt.DEFAULT_METHOD, n_components, settings, random_state=seed, **coordinates)
+    with progress_bar(f"Fitting {n:,} points {options['n_resamples']:,} times") as update:
+        found = bootstrap(estimator.fit(X), X, progress=update, **options)
     if figure is not None:
         about.draw(figure, found.images, regions=found, **coordinates)
-        write_files((plot, save_figure(figure)))
+        write_files((plot, figure))
     least = [int(i) for i in np.argsort(-found.spread, kind="stable")[:MOST_LISTED]]
     summary = {"input": input, "n_points": n, **{name: getattr(found, name) for name in REPORTED}}
     summary |= {"angle_bounds": found.angle_bounds.tolist(), "spread": float(np.sqrt(np.mean(found.spread**2)))}

@@ -6,14 +6,14 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
+import click
 
 from .._input.coordinates import check_coordinates
 from ..explorer import explore
-from .console import print_rows, progress_bar, report
+from .console import count, print_rows, progress_bar, report
 from .files import PAGES, Reading, read, write_files
 from .options import command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
-from .points import read_described, read_edges, read_lines, row_of
+from .points import read_edges, read_lines, read_points, row_of
 
 
 @command
@@ -28,7 +28,7 @@ from .points import read_described, read_edges, read_lines, row_of
     "-o",
     "--output",
     formats=PAGES,
-    default=("points", ".html"),
+    after=("points", ".html"),
     help="Page to write.  [default: the name of POINTS with .html, in this folder]",
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
@@ -57,8 +57,8 @@ def view(
       horopca view plane.csv --metadata words.tsv --colour-by topic --edges tree.tsv -o words.html
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
-    table, about = read_described(points, reading)
-    n, coordinates = len(table.X), reading.coordinates(table.model, table.curvature)
+    X, about, coordinates = read_points(points, reading)
+    n = len(X)
     options: dict[str, Any] = {
         "palette": palette or about.palette,
         "root": None if root is None else row_of(root, about.names, n, "--root"),
@@ -71,10 +71,11 @@ def view(
     if images is not None:
         files = [line.strip() for line in read_lines(images, n, "picture")]
         options["images"] = [images.parent / file if file else None for file in files]
-    with progress_bar(f"Making a page of {n:,} points"):
-        page = explore(table.X, **options, **coordinates)
+    with progress_bar(f"Making a page of {count(n, 'point')}"):
+        page = explore(X, **options, **coordinates)
     write_files((output, page.save))
-    rows = {"points": f"{n:,}", "metadata": about.note, "written to": output, "size": f"{len(page.html) / 1e6:.1f} MB"}
+    rows: dict[str, Any] = {"points": f"{n:,}", "distortion": None if page.distortion is None else f"{page.distortion:.4f}"}
+    rows |= {"metadata": about.note, "written to": output, "size": f"{len(page.html) / 1e6:.1f} MB"}
     report({"points": points, "n_points": n, "output": output, "distortion": page.distortion}, lambda: print_rows(rows))
     if show and not webbrowser.open(output.resolve().as_uri()):
         click.echo(f"No browser could be started: open {output} yourself.", err=True)

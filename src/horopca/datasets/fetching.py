@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +25,6 @@ HOMES = {
     "embeddings": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/embeddings/",
     "realnet": "https://raw.githubusercontent.com/hhcho/hyplinear/f4b74e06047bbe20bdbd0275ac8adafda3edc895/data/realnet/",
 }
-
-
-class Network(NamedTuple):
-    """A labelled network with an embedding in the Poincaré disk."""
-
-    points: np.ndarray  # (n, 2)
-    labels: list[str]  # n
-    adjacency: np.ndarray  # (n, n), 0 and 1
 
 
 def registry() -> dict[str, str]:
@@ -118,7 +110,7 @@ def fetch_embedding(name: str, dimension: int = 10) -> np.ndarray:
     return load(_fetched(f"embeddings/{name}_{dimension}_poincare.npy")).X
 
 
-def fetch_network(name: str, version: int = 1) -> Network:
+def fetch_network(name: str, version: int = 1) -> tuple[np.ndarray, list[str], np.ndarray]:
     """A labelled network with an embedding in the Poincaré disk (of Cho and others, 2019).
 
     Parameters
@@ -130,8 +122,10 @@ def fetch_network(name: str, version: int = 1) -> Network:
 
     Returns
     -------
-    Network
-        ``points`` (n, 2), ``labels``, ``adjacency`` (n, n).
+    points : ndarray of shape (n_nodes, 2)
+    labels : list of n_nodes names
+    adjacency : ndarray of shape (n_nodes, n_nodes)
+        1 for an edge, 0 otherwise.
 
     See Also
     --------
@@ -140,11 +134,12 @@ def fetch_network(name: str, version: int = 1) -> Network:
     Examples
     --------
     >>> from horopca.datasets import fetch_network
-    >>> fetch_network("football").points.shape  # doctest: +SKIP
+    >>> points, labels, adjacency = fetch_network("football")  # doctest: +SKIP
+    >>> points.shape  # doctest: +SKIP
     (115, 2)
     """
     check_choice("name", name, NETWORKS)
     check_count("version", version, VERSIONS[0], VERSIONS[-1])
     path = _fetched(f"realnet/{name}_data_{version}.mat")
     table: Any = load(path, key="B")
-    return Network(table.X, table.labels, load(path, key="A").X)
+    return table.X, table.labels, load(path, key="A").X

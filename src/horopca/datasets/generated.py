@@ -160,7 +160,7 @@ def make_hierarchy(
     if step * depth > FARTHEST_DRAWN:
         raise ValueError(
             f"step * depth must be at most {FARTHEST_DRAWN:g}, beyond which points round to the boundary, but is "
-            f"{step * depth:g}."
+            f"{step * depth:g}. Use a smaller step or depth."
         )
     rng, parent = seeded_generator(random_state), balanced_tree(branching, depth).parent
     n = len(parent)
@@ -232,7 +232,7 @@ def make_hierarchical_normals(
     if step * depth + scale * (np.sqrt(d) + 6) > FARTHEST_DRAWN:
         raise ValueError(
             f"Centres at distance {step * depth:g} with scale {scale:g} in {d} dimensions put points beyond radius "
-            f"{FARTHEST_DRAWN:g}, where they round to the boundary of the ball. Use smaller ones."
+            f"{FARTHEST_DRAWN:g}, where they round to the boundary of the ball. Use a smaller step, depth or scale."
         )
     rng = seeded_generator(random_state)
     tree = make_hierarchy(branching, depth, d, step=step, random_state=rng)

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._input.arguments import check_number
+from .._input.arguments import check_number, check_verbose
 from .._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
 from .._optimize.result import Ending
-from ..estimators.fitting import log, report_end
+from ..estimators.fitting import report_end
 from ..geometry import MODELS, ModelName
 
-
-class Reach(NamedTuple):
-    """Largest radii, at curvature -1, in the coordinates of a model."""
-
-    shown: float  # that a picture and float32 can show: 1e-5 inside the boundary
-    held: float  # that float64 can represent without rounding to the boundary
-
-
-REACH = dict.fromkeys(MODELS, Reach(12.0, LARGEST_RADIUS)) | {"poincare": Reach(12.0, 34.0), "klein": Reach(6.0, 17.0)}
+# The largest radii, at curvature -1, that a picture and float32 can show (1e-5 inside the boundary), and that float64 can
+# represent without rounding to the boundary.
+RADII = dict.fromkeys(MODELS, (12.0, LARGEST_RADIUS)) | {"poincare": (12.0, 34.0), "klein": (6.0, 17.0)}
 
 
 class GraphEmbedding(BaseEstimator, ABC):
@@ -32,8 +26,10 @@ class GraphEmbedding(BaseEstimator, ABC):
     max_radius: float | Literal["auto"] | None
     model: ModelName
     curvature: float
+    verbose: int
     embedding_: np.ndarray
     names_: list[Any]
+    _radii: ClassVar[dict[str, tuple[float, float]]] = RADII
 
     @abstractmethod
     def _learn(self, graph: Any, coordinates: Coordinates) -> Ending | None:
@@ -54,6 +50,7 @@ class GraphEmbedding(BaseEstimator, ABC):
         self
         """
         coordinates = check_coordinates(self.model, self.curvature)
+        check_verbose(self.verbose)
         ending = self._learn(graph, coordinates)
         self._coordinates = coordinates
         if ending is not None:
@@ -64,12 +61,9 @@ class GraphEmbedding(BaseEstimator, ABC):
         """Embed the nodes of `graph` and return `embedding_`."""
         return self.fit(graph).embedding_
 
-    def _reach(self, model: ModelName) -> Reach:
-        return REACH[model]
-
-    def _far(self) -> float:
+    def _largest_radius(self) -> float:
         """The largest radius of a point, at curvature -1."""
-        shown, held = self._reach(self.model)
+        shown, held = self._radii[self.model]
         if self.max_radius == "auto":
             return shown
         if self.max_radius is None:
@@ -87,9 +81,6 @@ class GraphEmbedding(BaseEstimator, ABC):
         if self.scale == "auto":
             return None
         return coordinates.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
-
-    def _log(self, text: str) -> None:
-        log(self, text)
 
 
 def rounded(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:

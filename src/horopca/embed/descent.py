@@ -86,13 +86,6 @@ class Ball(NamedTuple):
 # ---------------------------------------------------------------- target distances
 
 
-class Fit(NamedTuple):
-    """How well points keep distances: a scale, and the average distortion at that scale."""
-
-    scale: float
-    distortion: float
-
-
 class Targets(NamedTuple):
     """Distances (m, n) from the first m of the shuffled nodes to all n: of all, or of a random sample."""
 
@@ -113,12 +106,13 @@ class Targets(NamedTuple):
         m, n = self.distances.shape
         return self if m * n <= count else Targets(self.distances[: max(2, count // n)], self.order)
 
-    def fit(self, x: np.ndarray, scale: float | None = None) -> Fit:
-        """The average distortion, the mean of |d / (scale * target) - 1|, of points x (n, d+1) in this order.
+    def scale_and_distortion(self, x: np.ndarray, scale: float | None = None) -> tuple[float, float]:
+        """The scale, and the average distortion at it, the mean of |d / (scale * target) - 1|, of points x (n, d+1).
 
-        The scale is the best one if it is not given."""
+        The points are in this order. The scale is the best one if it is not given."""
         ratios = np.concatenate(list(self._ratios(x)))
-        return best_fit(ratios) if scale is None else Fit(scale, float(np.mean(np.abs(ratios / scale - 1))))
+        scale = best_scale(ratios) if scale is None else scale
+        return scale, float(np.mean(np.abs(ratios / scale - 1)))
 
     def _ratios(self, x: np.ndarray) -> Iterator[np.ndarray]:
         """Hyperbolic distance / target distance, in blocks, of all pairs once."""
@@ -129,12 +123,6 @@ class Targets(NamedTuple):
             if m == n:
                 counted &= np.arange(n) > np.arange(n)[rows, None]
             yield block[counted] / d[counted]
-
-
-def best_fit(ratios: np.ndarray) -> Fit:
-    """The scale that minimises the mean of |ratios / scale - 1|, and that mean."""
-    scale = best_scale(ratios)
-    return Fit(scale, float(np.mean(np.abs(ratios / scale - 1))))
 
 
 # ---------------------------------------------------------------- descent
@@ -194,16 +182,16 @@ class Descent:
         )
         self.rows, self.columns = (_blocks(size) for size in distances.shape)
         k = min(NEIGHBOURS * distances.shape[0] // distances.shape[1], len(distances) - 1)
-        self.widths = NEIGHBOUR_WIDTH * np.partition(distances, k, axis=0)[k] if neighbor_weight else None
+        self.widths = NEIGHBOUR_WIDTH * np.partition(distances, k, axis=0)[k]
 
-    def run(self, points: Ball, scale: float, plan: Schedule, d: int | None = None) -> Ball:
+    def run(self, points: Ball, scale: float, schedule: Schedule, d: int | None = None) -> Ball:
         """The points after a descent in which the scale is learnt, unless fixed; flattened to d dimensions on the way."""
         log_scale, d = np.log(scale), d or points.z.shape[1]
         mover, scaler = Adam(points.z.shape), Adam((1, 1))
-        for k in range(1, plan.steps + 1):
-            progress = k / plan.steps
-            rate = plan.rates[0] + progress * (plan.rates[1] - plan.rates[0])
-            softness = plan.softness[0] * (plan.softness[1] / plan.softness[0]) ** progress
+        for k in range(1, schedule.steps + 1):
+            progress = k / schedule.steps
+            rate = schedule.rates[0] + progress * (schedule.rates[1] - schedule.rates[0])
+            softness = schedule.softness[0] * (schedule.softness[1] / schedule.softness[0]) ** progress
             gradient, slope = self.gradient(points, log_scale, softness)
             step = rate * mover.step(gradient)
             step[: self.first] = 0
@@ -212,7 +200,7 @@ class Descent:
                 log_scale += SCALE_STEP * rate * float(scaler.step(np.array([[slope]]))[0, 0])
             if points.z.shape[1] > d:
                 left = 1 - progress / FLATTENED_AFTER  # the fraction that is removed rises to 1
-                flat = min(1.0, 3 * (1 - left) / left / (FLATTENED_AFTER * plan.steps)) if left > 0 else 1.0
+                flat = min(1.0, 3 * (1 - left) / left / (FLATTENED_AFTER * schedule.steps)) if left > 0 else 1.0
                 points = points.flattened(d, flat)
             points = self.constrain(points)
         return points
@@ -227,14 +215,14 @@ class Descent:
         for j, block in enumerate(self.columns):
             rows, columns = self.rows[(j + shift) % len(self.rows)], slice(block.start + self.first, block.stop + self.first)
             inverse = self.inverse[rows, block]
-            square = squared_differences(left[rows], right[columns])
+            square = squared_differences_of_factors(left[rows], right[columns])
             far = np.multiply.outer(high[rows], high[columns])
             q = (square * far).astype(inverse.dtype) + np.float32(COINCIDENT)
             root = np.sqrt(q)
             ratio = np.arcsinh(root) * inverse * np.float32(2 * shrink)  # 1 + e
             slope = ratio - 1
             slope /= np.sqrt(slope * slope + np.float32(softness * softness))
-            if self.widths is not None:
+            if self.neighbor_weight:
                 slope += self.neighbor_weight * _neighbour_slope(ratio, inverse, self.widths[block])
             slope_scale -= float(np.vdot(slope, ratio))
             slope *= inverse / (root * np.sqrt(1 + q))
@@ -277,7 +265,7 @@ def factors(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([-2 * z, sizes, ones]), np.hstack([z, ones, sizes])
 
 
-def squared_differences(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def squared_differences_of_factors(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """|z - z'|^2 of all pairs from a product of `factors`, and again from differences where the product has cancelled."""
     square: np.ndarray = left @ right.T
     if square.min() < CANCELLATION:

@@ -18,7 +18,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from ..io import EdgeList, load, load_edges
-from ..io.files import Budget, existing
+from ..io.files import Budget, FormatError, existing, listed
 from ..io.graphs import COMMENTS, graph_format, load_adjacency
 from ..io.reading import PACKABLE, READABLE
 from ..io.text import ending, open_lines
@@ -35,6 +35,7 @@ class Relations(NamedTuple):
     weights: np.ndarray | None  # (m,), or None: all 1
     directed: bool = True  # whether an edge (u, v) reads "u is a v", the child first
     distances: np.ndarray | None = None  # (n, n), if a matrix of them was given
+    ontology: bool = False  # whether nodes are known to have parents, also several: edges alone may as well be of a graph
 
 
 class Graph(NamedTuple):
@@ -145,7 +146,12 @@ def _from_file(path: str | Path) -> Relations:
         return _from_edge_list(load_edges(path))
     if Path(path).suffix == ".npz":
         return _from_matrix(load_adjacency(Path(path)))
-    table = load(path, key="*" if Path(path).suffix.lower() in (".csv", ".tsv") else None)
+    try:
+        table = load(path, key="*" if Path(path).suffix.lower() in (".csv", ".tsv") else None)
+    except FormatError as error:
+        if not error.keys:
+            raise
+        raise ValueError(f"{path} must hold a graph, but holds points: {listed(error.keys)}.") from error
     square = table.X.shape[0] == table.X.shape[1] and not table.X.diagonal().any()
     if not square or not np.allclose(table.X, table.X.T, rtol=ROUNDING, atol=0):
         raise ValueError(
@@ -222,7 +228,7 @@ def _from_matrix(matrix: Any) -> Relations:
             "pass adata.obsp['distances'], or minus the logarithm of the weights.",
             stacklevel=2,
         )
-    full = dense and not directed and len(edges) == n * (n - 1)
+    full = dense and not directed and len(edges) == n * (n - 1) > 2  # two nodes are a tree, with the same distance
     return Relations(list(range(n)), edges, weights, directed, entries.toarray() if full else None)
 
 
@@ -270,7 +276,7 @@ def _without_loops(found: Relations) -> Relations:
 def _check_relations(found: Relations) -> None:
     names, edges, weights = found[:3]
     if not len(edges):
-        raise ValueError(f"graph must have at least one edge, but has {len(names)} node(s) and none.")
+        raise ValueError(f"graph must have at least one edge, but has none (its number of nodes is {len(names)}).")
     if weights is not None and (bad := ~((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))).any():
         first = int(np.argmax(bad))
         u, v = (names[i] for i in edges[first])
@@ -286,7 +292,8 @@ def _check_relations(found: Relations) -> None:
 def _symmetric(found: Relations) -> csr_array:
     """The symmetric matrix of lengths. Raises ValueError if an edge occurs with two different lengths."""
     n = len(found.names)
-    low, high = found.edges.min(axis=1), found.edges.max(axis=1)
+    edges = found.edges.astype(np.int32)  # minimum_spanning_tree of SciPy 1.15 accepts no wider indices
+    low, high = edges.min(axis=1), edges.max(axis=1)
     weights = np.ones(len(low)) if found.weights is None else found.weights
     order = np.lexsort((weights, high, low))
     low, high, weights = low[order], high[order], weights[order]

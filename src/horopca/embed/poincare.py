@@ -12,6 +12,7 @@ from .._input.arguments import check_count, check_generator, check_number, seede
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
+from ..estimators.fitting import log
 from ..geometry import ModelName, lift
 from ..geometry._arrays import to_numpy
 from ..geometry.hyperboloid import distance_blocks
@@ -129,7 +130,7 @@ class PoincareEmbedding(GraphEmbedding):
         for name, least in (("epochs", 1), ("burn_in", 0), ("negatives", 1), ("batch_size", 1)):
             check_count(name, getattr(self, name), least)
         check_number("learning_rate", self.learning_rate, "a positive number", above=0)
-        names, edges, _, directed, _ = as_relations(graph)
+        names, edges, _, directed, *_ = as_relations(graph)
         if self.closure and not directed:
             raise ValueError("closure=True needs directed edges, child first, but graph is undirected.")
         if self.closure:
@@ -142,7 +143,7 @@ class PoincareEmbedding(GraphEmbedding):
                 rate = self.learning_rate * (BURN_IN if epoch < self.burn_in else 1.0)
                 loss = self._epoch(x, pairs, pairs, rate, rng)
                 if (epoch + 1) % max(1, self.epochs // 10) == 0:
-                    self._log(f"epoch {epoch + 1}: mean loss {loss:.4f}")
+                    log(self, f"epoch {epoch + 1}: mean loss {loss:.4f}")
         self.embedding_ = coordinates.from_hyperboloid(x, x.dtype)
         self.names_, self.pairs_, self.loss_ = names, pairs, loss
         self.mean_rank_, self.map_ = _ranked(x, pairs, rng)
@@ -183,7 +184,7 @@ class PoincareEmbedding(GraphEmbedding):
         """One pass over some of the related pairs in random order; moves the points x (n, d+1) but for the first `fixed`.
 
         Returns the mean loss."""
-        n, far, order, total = len(x), self._far(), rng.permutation(len(pairs)), 0.0
+        n, far, order, total = len(x), self._largest_radius(), rng.permutation(len(pairs)), 0.0
         keys = related @ [n, 1]
         for start in range(0, len(order), self.batch_size):
             u, v = pairs[order[start : start + self.batch_size]].T
@@ -192,7 +193,7 @@ class PoincareEmbedding(GraphEmbedding):
             known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
             touched, position = np.unique(np.concatenate([u, v, w]), return_inverse=True)
             points = Ball.of(x[touched])
-            loss, gradient = _batch(points.z[position], points.delta[position], len(u), known | (u[:, None] == w))
+            loss, gradient = _batch_loss(points.z[position], points.delta[position], len(u), known | (u[:, None] == w))
             steps = np.zeros_like(points.z)
             np.add.at(steps, position, -rate * gradient)
             size = np.linalg.norm(steps, axis=1, keepdims=True)
@@ -218,7 +219,7 @@ def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
     return anchor
 
 
-def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple[float, np.ndarray]:
+def _batch_loss(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple[float, np.ndarray]:
     """Sum of the losses of m relations, and its gradient in the frames of the points z: u (m), v (m) and negatives w.
 
     `known` (m, k) marks those w that are related to u, or are u, and do not count.
@@ -317,7 +318,7 @@ def reconstruction(
 
 
 def _ranked(x: np.ndarray, pairs: np.ndarray, rng: np.random.Generator) -> Reconstruction:
-    """The same for points x (n, d+1) of the hyperboloid and sorted pairs."""
+    """`reconstruction` of points x (n, d+1) of the hyperboloid, for sorted pairs."""
     nodes, start = np.unique(pairs[:, 0], return_index=True)
     stop = np.append(start[1:], len(pairs))
     chosen = np.sort(rng.choice(len(nodes), MOST_RANKED, replace=False)) if len(nodes) > MOST_RANKED else np.arange(len(nodes))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils import check_array
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator, check_number
 from .._input.coordinates import Coordinates, check_coordinates
-from .._input.progress import logged
+from .._input.progress import Progress, logged
 from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
 from ..geometry import ModelName, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
@@ -35,7 +34,7 @@ def refine(
     max_iter: int = 10000,
     tol: float = 0.02,
     random_state: Any = 0,
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> np.ndarray:
     """Move the points of a picture Y so that their distances are closer to those of the original X.
 
@@ -80,19 +79,19 @@ def refine(
 
     Examples
     --------
-    >>> from horopca import HoroPCA, refine
+    >>> from horopca import TangentPCA, refine
     >>> from horopca.datasets import make_hierarchy
     >>> from horopca.metrics import average_distortion
     >>> X = make_hierarchy(2, 3, random_state=0).points
-    >>> Y = HoroPCA(2, stretch=True).fit_transform(X)
-    >>> bool(average_distortion(X, refine(X, Y)) < average_distortion(X, Y))
+    >>> Y = TangentPCA(2).fit_transform(X)
+    >>> bool(average_distortion(X, refine(X, Y, max_iter=500)) < average_distortion(X, Y))
     True
     """
     check_count("max_iter", max_iter, 0)
     check_number("tol", tol, "a number of at least 0", least=0)
     coordinates, rng = check_coordinates(model, curvature), check_generator(random_state)
     Y = to_numpy(Y)
-    y = np.asarray(check_rows(Y, coordinates, name="Y", min_rows=2).all())
+    y = to_numpy(check_rows(Y, coordinates, name="Y", min_rows=2).all())
     if (far := float(np.max(radius(y)))) > LARGEST_IN_BALL:
         raise ValueError(
             f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin (at curvature -1), but reaches {far:.1f}. "
@@ -109,7 +108,7 @@ def refine(
         found = _search(y[order], search, tol, logged("refine", progress))[np.argsort(order)]
     refined = coordinates.from_hyperboloid(found, np.float64)
     unseen = targets if all_pairs else _targets(x, np.roll(order, CHECKED_ROWS), CHECKED_ROWS, metric)
-    before, after = (unseen.fit(z[unseen.order], 1.0).distortion for z in (y, coordinates.to_hyperboloid(refined)))
+    before, after = (unseen.scale_and_distortion(z[unseen.order], 1.0)[1] for z in (y, coordinates.to_hyperboloid(refined)))
     return np.asarray(refined) if after < before else np.array(Y)
 
 
@@ -119,7 +118,7 @@ def _check_original(X: Any, n: int, coordinates: Coordinates, metric: MetricName
     if metric == "precomputed":
         x = coordinates.scale * check_distances(check_array(X, dtype=np.float64, input_name="X"), "X")
     else:
-        x = np.asarray(to_numpy(check_rows(X, coordinates, min_rows=2).all()), dtype=np.float64)
+        x = to_numpy(check_rows(X, coordinates, min_rows=2).all())
     if len(x) != n:
         raise ValueError(f"X and Y must have the same number of rows, but have {len(x)} and {n}.")
     return x
@@ -133,7 +132,7 @@ def _targets(x: np.ndarray, order: np.ndarray, count: int, metric: MetricName) -
     return Targets(distances[:, order], order)
 
 
-def _search(y: np.ndarray, search: Search, tol: float, progress: Callable[[int, int], object]) -> np.ndarray:
+def _search(y: np.ndarray, search: Search, tol: float, progress: Progress) -> np.ndarray:
     """The points y (n, K+1), in the order of the targets of the search, after two descents.
 
     The first is by Adam in the tangent space at the origin. A small step there moves a far point past many others. Steps in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,9 +13,11 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
+from ..estimators.fitting import log
 from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate
+from ..metrics.distances import best_scale
 from .base import GraphEmbedding, rounded
-from .descent import Ball, Targets, best_fit
+from .descent import Ball, Targets
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
 
 GRID = 16  # Number of scales that are compared; then half as many around the best.
@@ -118,19 +120,18 @@ class SarkarEmbedding(GraphEmbedding):
 
     def _learn(self, graph: Any, coordinates: Coordinates) -> None:
         d = check_count("n_components", self.n_components, 2)
-        scale, far = self._scale(coordinates), self._far()
+        scale, far = self._scale(coordinates), self._largest_radius()
         graph = as_graph(graph, largest_component=self.largest_component)
         targets = Targets.of(graph, check_generator(self.random_state))
         tree = spanning_tree(graph, targets, None if self.root is None else graph.row(self.root))
         if scale is None:
-            scale = best_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far, self._log)
+            scale = search_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far, partial(log, self))
         else:
             self._check_radius(tree, d, scale, far, coordinates)
         x = construct(tree, d, scale, far)
-        fit = targets.fit(rounded(x, coordinates)[targets.order])
+        best, self.distortion_ = targets.scale_and_distortion(rounded(x, coordinates)[targets.order])
         self.embedding_, self.names_, self.parent_ = coordinates.from_hyperboloid(x, x.dtype), graph.names, tree.parent
-        self.scale_, self.distance_scale_ = scale / coordinates.scale, fit.scale / coordinates.scale
-        self.distortion_ = fit.distortion
+        self.scale_, self.distance_scale_ = scale / coordinates.scale, best / coordinates.scale
 
     def _check_radius(self, tree: Tree, d: int, scale: float, far: float, coordinates: Coordinates) -> None:
         """Raise ValueError if the scale puts points beyond the largest radius."""
@@ -161,12 +162,13 @@ def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tr
     def distortion(tree: Tree) -> float:
         counted = some.distances > 0
         paths = shortest_paths(tree.adjacency, some.order[: len(counted)])[:, some.order]
-        return best_fit(paths[counted] / some.distances[counted]).distortion
+        ratios = paths[counted] / some.distances[counted]
+        return float(np.mean(np.abs(ratios / best_scale(ratios) - 1)))
 
     return min(trees, key=distortion)
 
 
-def best_scale(
+def search_scale(
     layout: Callable[[float], np.ndarray],
     tree: Tree,
     targets: Targets,
@@ -178,9 +180,9 @@ def best_scale(
     targets = targets.thinned(TUNING_PAIRS)
 
     def loss(scale: float) -> float:
-        fit = targets.fit(rounded(layout(scale), coordinates)[targets.order])
-        log(f"scale {scale / coordinates.scale:.4g}: distortion {fit.distortion:.4f}")
-        return fit.distortion
+        _, distortion = targets.scale_and_distortion(rounded(layout(scale), coordinates)[targets.order])
+        log(f"scale {scale / coordinates.scale:.4g}: distortion {distortion:.4f}")
+        return distortion
 
     longest = min(2 * far, FARTHEST_LEAF) / float(tree.depth.max())  # the deepest leaves may be moved inward
     shortest = min(SHORT_EDGE / float(np.median(tree.length[tree.parent >= 0])), longest / 4)

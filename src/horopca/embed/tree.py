@@ -8,18 +8,21 @@ apex. So no two edges cross, at any edge lengths.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Self
+from functools import partial
+from itertools import count
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import Coordinates
 from .._input.threads import one_blas_thread
+from ..estimators.fitting import log
 from ..geometry import ModelName
-from .base import GraphEmbedding, Reach, rounded
+from .base import RADII, GraphEmbedding, rounded
 from .descent import FINE_TUNING, Ball, Descent, Targets
 from .graphs import Tree, as_graph, centre, rooted
-from .sarkar import best_scale
+from .sarkar import search_scale
 
 FARTHEST = 17.0  # Up to this radius float64 coordinates of the disk resolve the margins between edges; Klein's up to 8.5.
 MOST_LEVELS = 20_000  # Levels of the tree that restorations of the layout may visit in all, which takes some seconds.
@@ -55,6 +58,8 @@ class TreeEmbedding(GraphEmbedding):
         distortion is smallest.
     max_iter : int, default=500
         Number of steps that reduce the distortion. 0 keeps the first layout.
+    largest_component : bool, default=False
+        Lay out the largest component of a graph that is not connected, instead of raising an error.
     random_state : int, RandomState instance, Generator or None, default=None
         Seeds the samples of pairs.
     verbose : int, default=0
@@ -90,6 +95,11 @@ class TreeEmbedding(GraphEmbedding):
     ((13, 2), True)
     """
 
+    # a point of the Klein model at radius r has the norm of a point of the Poincaré ball at radius 2r
+    _radii: ClassVar[dict[str, tuple[float, float]]] = {
+        model: (shown, FARTHEST * shown / RADII["poincare"][0]) for model, (shown, _) in RADII.items()
+    }
+
     def __init__(
         self,
         *,
@@ -98,6 +108,7 @@ class TreeEmbedding(GraphEmbedding):
         curvature: float = -1.0,
         root: Any = None,
         max_iter: int = 500,
+        largest_component: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -106,72 +117,48 @@ class TreeEmbedding(GraphEmbedding):
         self.curvature = curvature
         self.root = root
         self.max_iter = max_iter
+        self.largest_component = largest_component
         self.random_state = random_state
         self.verbose = verbose
 
     def _learn(self, graph: Any, coordinates: Coordinates) -> None:
-        far, steps = self._far(), check_count("max_iter", self.max_iter, 0)
-        graph, rng = as_graph(graph), check_generator(self.random_state)
+        far, steps = self._largest_radius(), check_count("max_iter", self.max_iter, 0)
+        graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         if not graph.is_tree:
             raise ValueError(
                 f"graph must be a tree, with one edge fewer than nodes, but has {graph.size} nodes and "
-                f"{graph.adjacency.nnz // 2} edges. For other graphs use DistortionEmbedding."
+                f"{graph.adjacency.nnz // 2} edges. For other graphs use DistortionEmbedding (on the command line, "
+                "--method distortion)."
             )
         targets = Targets.of(graph, rng)
         tree = rooted(graph.adjacency, centre(graph.adjacency) if self.root is None else graph.row(self.root))
         layout, order, node = PlanarLayout(tree, far), targets.order, np.argsort(targets.order)
         every = 1 + steps * len(tree.levels) // MOST_LEVELS
-        count = 0
+        step = count(1)
 
         def restored(points: Ball) -> Ball:
             return _disk(layout.restore(points.z[node] @ [1, 1j])[order])
 
         def constrain(points: Ball) -> Ball:
-            nonlocal count
-            count += 1
-            return points if count % every else restored(points)
+            return points if next(step) % every else restored(points)
 
         with one_blas_thread():
             construct = lambda scale: _disk(layout.construct(scale)).hyperboloid()
-            first = _disk(layout.construct(best_scale(construct, tree, targets, coordinates, far, self._log))[order])
+            first = _disk(layout.construct(search_scale(construct, tree, targets, coordinates, far, partial(log, self)))[order])
             descent = Descent(targets.distances, rng, constrain)
-            scale = targets.fit(first.hyperboloid()).scale
+            scale, _ = targets.scale_and_distortion(first.hyperboloid())
             end = restored(descent.run(first, scale, FINE_TUNING._replace(steps=steps)))
         candidates = [points.hyperboloid() for points in (first, end)]
-        fits = [targets.fit(rounded(x, coordinates)) for x in candidates]
-        best = int(np.argmin([fit.distortion for fit in fits]))
+        fits = [targets.scale_and_distortion(rounded(x, coordinates)) for x in candidates]
+        best = int(np.argmin([distortion for _, distortion in fits]))
         self.names_, self.parent_ = graph.names, tree.parent
         self.embedding_ = coordinates.from_hyperboloid(candidates[best][node], np.float64)
-        self.distance_scale_, self.distortion_ = fits[best].scale / coordinates.scale, fits[best].distortion
-
-    def _reach(self, model: ModelName) -> Reach:
-        shown, _ = super()._reach(model)
-        return Reach(shown, FARTHEST if shown > 6 else FARTHEST / 2)
+        self.distance_scale_, self.distortion_ = fits[best][0] / coordinates.scale, fits[best][1]
 
 
 def _disk(z: np.ndarray) -> Ball:
     """Complex numbers of the disk as points of the ball."""
     return Ball(np.stack([z.real, z.imag], axis=1), 1 - np.abs(z) ** 2)
-
-
-class Level(NamedTuple):
-    """The nodes that are equally many edges from the root, siblings side by side and in order."""
-
-    node: np.ndarray
-    parent: np.ndarray
-    until: np.ndarray  # share of the parent's angle up to and including this child, 1 for a last child
-    first: np.ndarray  # whether it is a first child
-    last: np.ndarray  # whether it is a last child
-
-    @classmethod
-    def of(cls, node: np.ndarray, parent: np.ndarray, leaves: np.ndarray) -> Self:
-        """From nodes in order, their parents, and their numbers of leaves."""
-        last = np.append(np.diff(parent) != 0, True)
-        first = np.append(True, last[:-1])
-        weight = leaves**LEAF_POWER
-        total, siblings = np.cumsum(weight), np.cumsum(first) - 1
-        before = (total - weight)[first][siblings]
-        return cls(node, parent, np.where(last, 1.0, (total - before) / (total[last][siblings] - before)), first, last)
 
 
 class PlanarLayout:
@@ -187,19 +174,25 @@ class PlanarLayout:
             np.add.at(leaves, above, leaves[node])
             np.maximum.at(height, above, height[node] + 1)  # edges to the farthest leaf below
             self.first_leaf[above[::-1]], self.last_leaf[above] = self.first_leaf[node[::-1]], self.last_leaf[node]
-        self.levels = [Level.of(node, parent[node], leaves[node]) for node in tree.levels[1:]]
+        order = np.concatenate(tree.levels)[1:]
+        first, last = np.diff(parent[order], prepend=-1) != 0, np.diff(parent[order], append=-1) != 0
+        weight = leaves[order] ** LEAF_POWER
+        total, family = np.cumsum(weight), np.cumsum(first) - 1
+        before = (total - weight)[first][family]
+        self.first, self.last, self.until = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), np.ones(n)
+        self.first[order], self.last[order] = first, last  # whether a node is the first or the last child
+        # share of the parent's angle up to and including a child, 1 for a last child
+        self.until[order] = np.where(last, 1.0, (total - before) / (total[last][family] - before))
         self.largest = np.tanh((far - min(SPACING, far / 2 / height.max()) * height) / 2)  # |z| of each node
         self.side = np.ones(n, dtype=complex)  # the ideal point between a node and its next sibling
 
     def construct(self, scale: float) -> np.ndarray:
         """Every edge `scale` times as long as in the tree and in the middle of its cone; shorter where the radius ends."""
         z, arcs = np.zeros(len(self.side), dtype=complex), np.ones((2, len(self.side)), dtype=complex)
-        for level in self.levels:
-            cone = Cone.at(level.parent, z, arcs, self.root)
-            stop = level.until * cone.width
-            start = np.where(level.first, 0.0, np.roll(stop, 1))
-            size = np.tanh(np.maximum(scale * self.tree.length[level.node], SHORTEST_EDGE) / 2)
-            self._put(level, z, arcs, cone, start, stop, (start + stop) / 2, (start + stop) / 2, size)
+        size = np.tanh(np.maximum(scale * self.tree.length, SHORTEST_EDGE) / 2)
+        for node in self.tree.levels[1:]:
+            cone = Cone.at(self.tree.parent[node], z, arcs, self.root)
+            self._put(node, z, arcs, cone, self.until[node] * cone.width, size[node])
         return z
 
     def restore(self, z: np.ndarray) -> np.ndarray:
@@ -211,52 +204,52 @@ class PlanarLayout:
         z[self.root] *= min(1.0, self.largest[self.root] / max(abs(z[self.root]), SHORTEST_EDGE))
         arcs = np.ones((2, len(z)), dtype=complex)
         arcs[:, self.root] = self._cut(z)
-        for level in self.levels:
-            cone = Cone.at(level.parent, z, arcs, self.root)
-            first, last = (cone.direction(z[leaf[level.node]]) for leaf in (self.first_leaf, self.last_leaf))
-            side = np.median([last, np.roll(first, -1), cone.direction(self.side[level.node])], axis=0)
-            least = LEAST_SHARE * level.until
-            family = 2.0 * np.cumsum(level.first)  # keeps the running maximum within siblings
+        for node in self.tree.levels[1:]:
+            cone = Cone.at(self.tree.parent[node], z, arcs, self.root)
+            first, last = (cone.direction(z[leaf[node]]) for leaf in (self.first_leaf, self.last_leaf))
+            side = np.median([last, np.roll(first, -1), cone.direction(self.side[node])], axis=0)
+            least = LEAST_SHARE * self.until[node]
+            family = 2.0 * np.cumsum(self.first[node])  # keeps the running maximum within siblings
             width = np.maximum(cone.width, 1e-300)  # cones of many levels may be so narrow that rounding leaves nothing
             beyond = np.maximum.accumulate((side / width - least).clip(0, 1 - LEAST_SHARE) + family) - family
-            stop = np.where(level.last, 1.0, beyond + least) * cone.width
-            start = np.where(level.first, 0.0, np.roll(stop, 1))
-            here, size = cone.direction(z[level.node]), np.abs(seen(z[level.node], cone.apex))
-            self._put(level, z, arcs, cone, start, stop, (first + last) / 2, here, np.maximum(size, np.tanh(SHORTEST_EDGE / 2)))
+            stop = np.where(self.last[node], 1.0, beyond + least) * cone.width
+            size = np.maximum(np.abs(seen(z[node], cone.apex)), np.tanh(SHORTEST_EDGE / 2))
+            self._put(node, z, arcs, cone, stop, size, (first + last) / 2, cone.direction(z[node]))
         return z
 
     def _cut(self, z: np.ndarray) -> np.ndarray:
         """The ideal point between the last child of the root and the first, where the angles around the root begin."""
-        p, old = z[self.root], seen(self.side[self.levels[0].node[-1]], z[self.root])
+        p, old = z[self.root], seen(self.side[self.tree.levels[1][-1]], z[self.root])
         last, first = (np.angle(seen(z[leaf[self.root]], p) / old) for leaf in (self.last_leaf, self.first_leaf))
         cut = carried(old * np.exp(1j * np.median([last, first, 0.0])), p)
         return np.asarray(cut / np.abs(cut))
 
     def _put(
         self,
-        level: Level,
+        node: np.ndarray,
         z: np.ndarray,
         arcs: np.ndarray,
         cone: Cone,
-        start: np.ndarray,
         stop: np.ndarray,
-        middle: np.ndarray,
-        angle: np.ndarray,
         size: np.ndarray,
+        middle: np.ndarray | None = None,
+        angle: np.ndarray | None = None,
     ) -> None:
-        """Write the points and arcs of a level: cones from `start` to `stop`, around `middle` where they are too wide, the
-        nodes at `angle` and tanh(distance/2) = `size` from their parents, or as near to that as cone and radius allow."""
-        self.side[level.node] = cone.ideal(stop)
+        """Write the points and arcs of a level: cones that end at `stop`, around `middle` where they are too wide, the nodes
+        at `angle` and tanh(distance/2) = `size` from their parents, or as near to that as cone and radius allow."""
+        self.side[node] = cone.ideal(stop)
+        start = np.where(self.first[node], 0.0, np.roll(stop, 1))
+        middle, angle = ((start + stop) / 2 if turn is None else turn for turn in (middle, angle))
         middle = np.clip(middle, start + WIDEST_CONE / 2, np.maximum(stop, start + WIDEST_CONE) - WIDEST_CONE / 2)
         start, stop = np.maximum(start, middle - WIDEST_CONE / 2), np.minimum(stop, middle + WIDEST_CONE / 2)
         margin = MARGIN * (stop - start)
         u, p = cone.unit(np.clip(angle, start + margin, stop - margin)), cone.apex
         # |z| at t u from p is the largest where t solves a quadratic equation
-        R, inner = self.largest[level.node] ** 2, np.abs(p) ** 2
+        R, inner = self.largest[node] ** 2, np.abs(p) ** 2
         b = (p.conj() * u).real * (1 - R)
         most = (np.sqrt(b * b + (1 - R * inner) * (R - inner)) - b) / (1 - R * inner)
-        z[level.node] = carried(np.minimum(size, most) * u, p)
-        arcs[:, level.node] = cone.ideal(start), cone.ideal(stop)
+        z[node] = carried(np.minimum(size, most) * u, p)
+        arcs[:, node] = cone.ideal(start), cone.ideal(stop)
 
 
 class Cone(NamedTuple):

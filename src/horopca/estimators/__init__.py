@@ -3,7 +3,6 @@
 from .bsa import BSA
 from .busemann import BusemannWhitener
 from .euclidean import EuclideanPCA
-from .halfspace import HalfSpaceProjection
 from .horopca import HoroPCA
 from .horopca_cv import HoroPCACV
 from .mds import HyperbolicMDS
@@ -18,7 +17,6 @@ __all__ = [
     "PGA",
     "BusemannWhitener",
     "EuclideanPCA",
-    "HalfSpaceProjection",
     "HoroPCA",
     "HoroPCACV",
     "HyperbolicMDS",

@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -75,15 +75,6 @@ class OnDevice(Protocol):
 AnArray = TypeVar("AnArray", bound=OnDevice)
 
 
-class FitTransform(Protocol):
-    """The signature of ``fit_transform``: arrays are returned as arrays of the same library."""
-
-    @overload
-    def __call__(self, X: AnArray, y: Any = None) -> AnArray: ...
-    @overload
-    def __call__(self, X: Any, y: Any = None) -> Any: ...
-
-
 class HyperbolicEstimator(BaseEstimator):
     """An estimator whose parameters may be tensors with a graph, such as ``curvature=-c.exp()``.
 
@@ -103,8 +94,15 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
 
     model: ModelChoice
     curvature: float
-    fit_transform: FitTransform
     n_components_: int
+
+    if TYPE_CHECKING:  # arrays are returned as arrays of the same library
+
+        @overload
+        def fit_transform(self, X: AnArray, y: Any = None) -> AnArray: ...
+        @overload
+        def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+        def fit_transform(self, X: Any, y: Any = None) -> Any: ...
 
     @abstractmethod
     def _fit_rows(self, rows: Rows) -> Ending:
@@ -228,6 +226,10 @@ class HyperbolicReduction(Transformer):
             images = self._map(rows, self._images)
         return images
 
+    @overload
+    def inverse_transform(self, Y: AnArray) -> AnArray: ...
+    @overload
+    def inverse_transform(self, Y: Any) -> Any: ...
     def inverse_transform(self, Y: Any) -> Any:
         """Map points of the image back to the submanifold of H^d that they represent.
 

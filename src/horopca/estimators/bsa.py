@@ -33,8 +33,6 @@ class BSA(GeodesicReduction):
         inside it.
     base_point : None, "mean" or array of shape (n_features,), default=None
         A point that all submanifolds must contain: the Fréchet mean, or a point in the estimator's model.
-    base_noise : float, default=0.0
-        Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length.
     model : str, default="poincare"
         Coordinates of the input and of the output.
     curvature : float, default=-1.0
@@ -46,7 +44,7 @@ class BSA(GeodesicReduction):
     tol : float, default=1e-8
         The search stops if steps improve the objective by less than this fraction.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for the order of the points, the starting points and the noise.
+        Seed for the order of the points and the starting points.
     verbose : int, default=0
         If 1, print a line to stderr after each round of the search.
 
@@ -108,7 +106,6 @@ class BSA(GeodesicReduction):
         *,
         strategy: Literal["flag", "last"] = "flag",
         base_point: Any = None,
-        base_noise: float = 0.0,
         model: ModelChoice = "poincare",
         curvature: float = -1.0,
         n_init: int | Literal["auto"] = "auto",
@@ -120,7 +117,6 @@ class BSA(GeodesicReduction):
         self.n_components = n_components
         self.strategy = strategy
         self.base_point = base_point
-        self.base_noise = base_noise
         self.model = model
         self.curvature = curvature
         self.n_init = n_init
@@ -136,5 +132,5 @@ class BSA(GeodesicReduction):
     def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:
         return search_bsa(sample, K, self.base_point is not None, self.strategy == "last", options, rng)
 
-    def _keep(self, points: np.ndarray) -> None:
+    def _store_points(self, points: np.ndarray) -> None:
         self.reference_points_ = fitted_coordinates(self).from_hyperboloid(points, points.dtype)

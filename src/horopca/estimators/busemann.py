@@ -17,8 +17,8 @@ from ..geometry import busemann, lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy
 from ..geometry.isometries import translate_ideal
 from ..projections import Spine, spine_from_ideal_points, unslide
-from ..statistics import principal_axes
-from .fitting import check_starts, check_stopping
+from ..statistics.means import principal_axes
+from .fitting import check_starts, check_stopping, log
 from .whitening import ALL_COINCIDE, Whitener
 
 DIRECTION_STARTS = 6  # Starts for each direction by default, the best of eight times as many candidates.
@@ -56,6 +56,8 @@ class BusemannWhitener(Whitener):
         A search ends when a step improves the logarithm of the generalised variance by less than this fraction.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the starts, and the subset of more than 8192 points that is searched on.
+    verbose : int, default=0
+        If 1, print a line to stderr after each direction.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class BusemannWhitener(Whitener):
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.strategy = strategy
@@ -118,44 +121,43 @@ class BusemannWhitener(Whitener):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.verbose = verbose
 
     def _colouring(self, factor: np.ndarray) -> np.ndarray:
         return factor if self.decorrelate else super()._colouring(factor)
 
     def _learn(self, rows: Rows) -> Ending:
         n, d = rows.shape[0], rows.shape[1] - 1
-        K = self._count(n, d)
+        check_choice("strategy", self.strategy, ("joint", "greedy"))
+        n_init = check_starts(self.n_init, DIRECTION_STARTS)
+        check_stopping(self)
+        K = min(2 * d, n - 1)
+        if self.n_components is not None:
+            K = check_count("n_components", self.n_components, 1, n - 1, f" or None (X has {n} rows)")
         rng = check_generator(self.random_state)
         x = translate_to_origin(rows.take(rng.permutation(n)[:DIRECTION_ROWS]), self._mean)
         axes, _ = principal_axes(x)
         with one_blas_thread():
-            found = search_directions(
+            q, ending = search_directions(
                 as_sample(lift(x[:, 1:] @ axes.T)),
                 K,
                 joint=self.strategy == "joint",
-                n_init=check_starts(self.n_init, DIRECTION_STARTS),
+                n_init=n_init,
                 max_iter=self.max_iter,
                 tol=self.tol,
                 rng=rng,
+                log=lambda text: log(self, text),
             )
-        if len(found.q) == 0:
+        if len(q) == 0:
             raise ValueError(ALL_COINCIDE)
-        if len(found.q) < K and self.n_components is not None:
+        if len(q) < K and self.n_components is not None:
             raise ValueError(
-                f"n_components must be at most {len(found.q)}, the number of independent Busemann coordinates of X, but is "
+                f"n_components must be at most {len(q)}, the number of independent Busemann coordinates of X, but is "
                 f"{K}. Pass fewer, or None."
             )
-        self._directions = found.q @ axes
+        self._directions = q @ axes
         self.ideal_points_ = translate_ideal(self._directions, self._mean)
-        return found.ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
-
-    def _count(self, n: int, d: int) -> int:
-        check_choice("strategy", self.strategy, ("joint", "greedy"))
-        check_starts(self.n_init, DIRECTION_STARTS)
-        check_stopping(self)
-        if self.n_components is None:
-            return min(2 * d, n - 1)
-        return check_count("n_components", self.n_components, 1, n - 1, f" or None (X has {n} rows)")
+        return ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
 
     def _coordinates(self, x: Array) -> Array:
         xp = array_namespace(x)

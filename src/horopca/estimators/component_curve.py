@@ -12,29 +12,26 @@ from sklearn.base import clone
 
 from .._input.arguments import check_choice, check_count, check_generator
 from .._input.coordinates import Coordinates
-from .._input.progress import logged
+from .._input.progress import Progress, logged
 from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread, run_jobs
 from .._optimize.multi_start import search_nested
 from ..geometry import pairwise_distance
 from ..geometry.isometries import Frame
 from ..projections.spines import Spine, spine_from_basis
-from ..statistics import relative_change
+from ..statistics.pairs import relative_change
 from .base import HyperbolicReduction
 from .folds import group_numbers, make_folds
 from .horopca import HoroPCA
-from .horopca_fit import canonical_order, centred_sample, check_search, merge_copies, search_options
-from .parallel_analysis import DEPENDENT, compare_with_chance, look_dependent
-from .scores import slid
+from .horopca_fit import canonical_order, centred_sample, check_search, merge_copies, search_options, spine_images
+from .parallel_analysis import DEPENDENT_COMPONENTS, compare_with_chance, look_dependent
 
 RuleName = Literal["null", "one_se"]
-MeasureName = Literal["distortion", "variance", "neighbours"]
 
 NEIGHBOURS = 10  # The number of nearest neighbours that are compared, or a third of the fold if that is less.
 DEFAULT_MAX_COMPONENTS = 10  # The largest number of components by default.
 MOST_ROWS = 1 << 12  # A random sample of this size is used if there are more rows.
 
-Progress = Callable[[int, int, str], None]
 Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
 
 
@@ -65,7 +62,6 @@ class ComponentCurve(NamedTuple):
     added: np.ndarray  #: (K,), the fraction of the variance of all rows that each component adds, with ``spine="free"``
     null: np.ndarray  #: (copies, m), the same by chance, up to the first component that adds no more than that
     rule: RuleName  #: the rule that chooses the number of components
-    measure: MeasureName  #: what the rule "one_se" compares
     n_dimensions: int  #: of the data
     dependent: bool = False  #: whether rows look dependent on each other, and no groups were passed
 
@@ -77,7 +73,9 @@ class ComponentCurve(NamedTuple):
     @property
     def choices(self) -> dict[str, int]:
         """How many components each rule chooses; "null" is present only if there are copies to compare with."""
-        found = {"one_se": self._within_one_error()}
+        mean, error = self.distortion.mean, self.distortion.error
+        best = int(np.argmin(mean))
+        found = {"one_se": 1 + int(np.argmax(mean <= mean[best] + error[best]))}
         if len(self.null):  # all of those that were compared but perhaps the last
             more = self.added[: self.null.shape[1]] > self.null.max(axis=0)
             found["null"] = 1 if self.n_dimensions == 1 else int(np.sum(more))
@@ -88,30 +86,20 @@ class ComponentCurve(NamedTuple):
         """How many components the rule of the curve chooses; 0 if no component adds more than chance."""
         return self.choices[self.rule]
 
-    def _within_one_error(self) -> int:
-        """The fewest components whose figure is within one standard error of the best."""
-        figure: HeldOut = getattr(self, self.measure)
-        # the best fraction is 1: with a stretch the images may have more variance than the points
-        loss, error = figure.mean if self.measure == "distortion" else np.abs(1 - figure.mean), figure.error
-        best = int(np.argmin(loss))
-        return 1 + int(np.argmax(loss <= loss[best] + error[best]))
-
     @property
     def sentence(self) -> str:
         """The conclusion in words."""
-        note = f" {DEPENDENT}, or families may be taken for components." if self.dependent else ""
-        return self._conclusion() + note
+        return f"{self._conclusion()} {DEPENDENT_COMPONENTS}" if self.dependent else self._conclusion()
 
     def _conclusion(self) -> str:
         K, most = self.chosen, len(self.n_components)
+        few = f"{K} component{'' if K == 1 else 's'}"
+        (d, e), (v, f) = ((h.mean[K - 1], h.error[K - 1]) for h in (self.distortion, self.variance))
+        kept = f"With {K}, unseen rows have a distortion of {d:.4f} ± {e:.4f} and keep {v:.1%} ± {f:.1%} of their variance."
         if self.n_dimensions == 1:
             return "The points have one dimension, and there is nothing to choose."
         if self.rule == "one_se":
-            figure = "neighbours kept" if self.measure == "neighbours" else self.measure
-            return (
-                f"{_counted(K, 'component')} {'is' if K == 1 else 'are'} within one standard error of the best {figure} of "
-                f"unseen rows. {self._kept(K)}"
-            )
+            return f"{few} {'is' if K == 1 else 'are'} within one standard error of the best distortion. {kept}"
         if K == 0:
             return (
                 "No component adds more to the variance than chance does to points at the same distances from their mean, in "
@@ -119,16 +107,8 @@ class ComponentCurve(NamedTuple):
             )
         more = " There may be more: raise max_components." if K == most < self.n_dimensions - 1 else ""
         copies = f"{len(self.null)} {'copy' if len(self.null) == 1 else 'copies'}"
-        adds = f"{_counted(K, 'component')} {'adds' if K == 1 else 'add'} more to the variance than chance does"
-        return f"{adds} (p ≤ {self.p_values[:K].max():.2g}, against {copies}).{more} {self._kept(K)}"
-
-    def _kept(self, K: int) -> str:
-        (d, e), (v, f) = ((h.mean[K - 1], h.error[K - 1]) for h in (self.distortion, self.variance))
-        return f"With {K}, unseen rows have a distortion of {d:.4f} ± {e:.4f} and keep {v:.1%} ± {f:.1%} of their variance."
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+        adds = f"{few} {'adds' if K == 1 else 'add'} more to the variance than chance does"
+        return f"{adds} (p ≤ {self.p_values[:K].max():.2g}, against {copies}).{more} {kept}"
 
 
 def component_curve(
@@ -139,11 +119,10 @@ def component_curve(
     cv: Any = 5,
     groups: Any = None,
     rule: RuleName = "null",
-    measure: MeasureName = "distortion",
     copies: int = 19,
     random_state: Any = 0,
     n_jobs: int | None = None,
-    progress: Progress = lambda done, total, doing: None,
+    progress: Progress = lambda done, total: None,
 ) -> ComponentCurve:
     """What is kept of unseen rows for each number of components, and what chance would add.
 
@@ -171,10 +150,8 @@ def component_curve(
     rule : {"null", "one_se"}, default="null"
         "null": the components that add more to the variance of the points than to that of any copy, at most one less than
         there are dimensions. It uses the variance about the mean for every objective; with a robust one, which it warns of, a
-        few far points may count as a component. "one_se": the fewest within one standard error of the best by `measure`;
-        distortion falls with every component, so these are often all.
-    measure : {"distortion", "variance", "neighbours"}, default="distortion"
-        The measure of the rule "one_se".
+        few far points may count as a component. "one_se": the fewest whose distortion is within one standard error of the
+        least; distortion falls with every component, so these are often all.
     copies : int, default=19
         The number of copies for each component; 0 makes none. If there is no component left, "null" finds one by chance about
         once in ``copies + 1`` times.
@@ -183,7 +160,7 @@ def component_curve(
     n_jobs : int or None, default=None
         Jobs of joblib. The curve does not depend on it.
     progress : callable
-        Called as ``progress(done, total, doing)`` with the numbers of fits.
+        Called as ``progress(done, total)`` with the numbers of fits.
 
     Returns
     -------
@@ -207,7 +184,7 @@ def component_curve(
     if not isinstance(estimator, HyperbolicReduction):
         raise ValueError(f"estimator must be a reduction of this package, such as HoroPCA(), but is {estimator!r}.")
     rows = check_rows(X, choose_coordinates(X, estimator.model, estimator.curvature), min_rows=2)
-    settings = {"cv": cv, "groups": groups, "rule": rule, "measure": measure, "copies": copies, "random_state": random_state}
+    settings = {"cv": cv, "groups": groups, "rule": rule, "copies": copies, "random_state": random_state}
     return curve_of(rows, np.arange(rows.shape[0]), estimator, max_components, n_jobs=n_jobs, progress=progress, **settings)
 
 
@@ -220,15 +197,13 @@ def curve_of(
     cv: Any,
     groups: Any,
     rule: RuleName,
-    measure: MeasureName,
     copies: int,
     random_state: Any,
     n_jobs: int | None,
-    progress: Progress = lambda done, total, doing: None,
+    progress: Progress = lambda done, total: None,
 ) -> ComponentCurve:
     """`component_curve` of some of the rows; `cv` and `groups` are for all rows."""
     check_choice("rule", rule, get_args(RuleName))
-    check_choice("measure", measure, get_args(MeasureName))
     if check_count("copies", copies, 0) == 0 and rule == "null":
         raise ValueError("copies must be at least 1 for rule='null', which compares with them, but is 0. Use rule='one_se'.")
     estimator._check_parameters()
@@ -245,31 +220,28 @@ def curve_of(
     some = some if len(some) <= MOST_ROWS else np.sort(rng.choice(some, size=MOST_ROWS, replace=False))
     x = rows.take(some)
     folds = make_folds(x, cv, members, some, n, int(rng.integers(2**31)))
-    K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
+    K = _check_max_components(max_components, d, min(len(seen) for seen, _ in folds))
     report = logged("component_curve", progress)
     done, total = 0, len(folds) + (1 + copies * K if copies else 0)
 
-    def run(function: Callable[..., Any], calls: list[tuple[Any, ...]], doing: str) -> list[Any]:
+    def run(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> list[Any]:
         nonlocal done
         found = []
-        report(done, total, f"fitting {doing}")
         for result in run_jobs(function, calls, n_jobs):
             found.append(result)
             done += 1
-            report(done, total, f"fitting {doing}")
+            report(done, total)
         return found
 
     calls = [(estimator, rows.coordinates, K, x[seen], x[unseen]) for seen, unseen in folds]
-    held = np.array(run(_held_out, calls, "folds"))  # (folds, figures, among and across, K)
+    held = np.array(run(_held_out, calls))  # (folds, 3 measures, among or across, K)
     distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
-    if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
-        raise ValueError("measure='neighbours' needs at least 4 unseen rows in every fold. Use fewer folds (cv).")
     added, null = compare_with_chance(x, K, copies, None if members is None else members[some], rng, run)
     dependent = groups is None and look_dependent(x)
-    return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d, dependent)
+    return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, d, dependent)
 
 
-def _check_most(wanted: int | None, d: int, seen: int) -> int:
+def _check_max_components(wanted: int | None, d: int, seen: int) -> int:
     """The largest number of components of the curve, at most what the smallest training part allows."""
     most = min(d, seen)
     if wanted is None:
@@ -291,8 +263,8 @@ def _maps(estimator: HyperbolicReduction, coordinates: Coordinates, K: int, x: n
     for k in range(1, K + 1):
         if k == 1 or not greedy:  # one greedy fit contains the fits with fewer components
             fitted = clone(estimator).set_params(n_components=K if greedy else k, **settings).fit(X)
-        still = Frame(fitted._mean, np.eye(x.shape[1] - 1))
-        yield partial(_images_along, still, fitted.nested_spines_[k - 1]) if greedy else fitted._project
+        frame = Frame(fitted._mean, np.eye(x.shape[1] - 1))
+        yield partial(_images_along, frame, fitted.nested_spines_[k - 1]) if greedy else fitted._project
 
 
 def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
@@ -301,7 +273,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
     name = "stretch" if estimator.stretch else objective
     x, weights = merge_copies(x[canonical_order(x)], np.ones(len(x)))
     _, frame, sample = centred_sample(x, name, weights)
-    sample = sample.take(sample.canonical_order())
+    sample = sample.take(sample.shuffled_order())
     options = lambda k: search_options(estimator, name, sample.size, k, sampled=False)
     bases = search_nested(sample, K, spine, name, options)
     for basis in bases:
@@ -311,21 +283,21 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
 
 def _images_along(frame: Frame, spine: Spine, x: np.ndarray) -> np.ndarray:
     """Images of points x (n, d+1) for a spine in the coordinates of a frame."""
-    return np.asarray(slid(frame.enter(x), spine))
+    return np.asarray(spine_images(frame.enter(x), spine))
 
 
 @one_blas_thread()
 def _held_out(
     estimator: HyperbolicReduction, coordinates: Coordinates, K: int, others: np.ndarray, x: np.ndarray
 ) -> np.ndarray:
-    """Figures (figures, among and across, K) of unseen points x under maps that are fitted to others."""
+    """The measures (3, 2, K) of `_measures` on unseen points x, among them and across to the others that maps are fitted to."""
     before = [_without_diagonal(pairwise_distance(x)), pairwise_distance(x, others)]
-    figures = []
+    found = []
     for image in _maps(estimator, coordinates, K, others):
         y = image(x)
         after = [_without_diagonal(pairwise_distance(y)), pairwise_distance(y, image(others))]
-        figures.append([_figures(*distances) for distances in zip(before, after, strict=True)])
-    return np.array(figures).transpose(2, 1, 0)
+        found.append([_measures(*distances) for distances in zip(before, after, strict=True)])
+    return np.array(found).transpose(2, 1, 0)
 
 
 def _without_diagonal(distances: np.ndarray) -> np.ndarray:
@@ -334,7 +306,7 @@ def _without_diagonal(distances: np.ndarray) -> np.ndarray:
     return np.asarray(distances[~np.eye(n, dtype=bool)].reshape(n, n - 1))
 
 
-def _figures(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
+def _measures(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
     """Distortion, share of the variance and of the neighbours kept, of distances (n, m) from some points to others."""
     if not before.any():  # points closer than float64 can express
         return 0.0, 1.0, 1.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._input.coordinates import ModelChoice
 from ..geometry._arrays import Array
 from .linear import LinearReduction
 
@@ -12,9 +11,8 @@ from .linear import LinearReduction
 class EuclideanPCA(LinearReduction):
     """Principal component analysis of Poincaré ball coordinates, as if the ball were flat.
 
-    The points are moved to their Fréchet mean first, and the components pass through it, so that projections stay in
-    the ball. It is a baseline: near the boundary, where most hyperbolic data lies,
-    straight lines of the ball keep little.
+    The points are moved to their Fréchet mean first, and the components pass through it, so that projections stay in the ball.
+    It is a baseline: near the boundary, where most hyperbolic data lies, straight lines of the ball keep little.
 
     Parameters
     ----------
@@ -52,13 +50,6 @@ class EuclideanPCA(LinearReduction):
     >>> EuclideanPCA(n_components=2).fit_transform(X).shape
     (121, 2)
     """
-
-    def __init__(
-        self, n_components: int | float | None = 2, *, model: ModelChoice = "poincare", curvature: float = -1.0
-    ) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.curvature = curvature
 
     @staticmethod
     def _scale(t: Any) -> Any:

@@ -19,13 +19,20 @@ from .._input.coordinates import Coordinates, check_coordinates
 from .._input.means import mean_of
 from .._input.progress import logger
 from .._input.rows import Rows, check_rows
-from .._optimize.multi_start import Progress
+from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.result import Ending
+from .._optimize.sample import some_pairs
 from ..geometry import origin
-from ..geometry._arrays import to_numpy
-from ..statistics import Mean
-from .scores import MEASURED_ROWS, REPORTED_PAIRS, pair_variances
+from ..geometry._arrays import Array, to_numpy
+from ..geometry._points import TranslatedPoints
+from ..statistics import Mean, mean_square_distance
+from ..statistics.means import principal_axes
+from ..statistics.pairs import pair_distances
 
+MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
+EXACT_ROWS = 3000  # Variances of up to this many points use all pairs, if these are at most EXACT_PAIRS.
+EXACT_PAIRS = 1 << 26  # Pairs of all sets of points together that take two seconds.
+REPORTED_PAIRS = 1 << 18  # Pairs of more points: a standard error of about 0.2 %.
 COINCIDENT_VARIANCE = 1e-28  # A smaller pair variance (distances of 1e-14) is rounding error: all points coincide.
 
 
@@ -86,26 +93,33 @@ def check_components(n_components: Any, d: int | None, n: int) -> int | float:
 
 
 def fewest_components(estimator: Any, rows: Rows, share: float) -> tuple[int, Ending]:
-    """Fit the fewest components that keep a fraction `share` of the variance, by bisection; return their number.
+    """Fit the fewest components that keep a fraction `share` of the variance; return their number.
 
-    The fraction that is kept does not decrease with the number of components.
+    The fraction that is kept does not decrease with the number of components. From a first guess the numbers go up or down in
+    doubling steps until one keeps too little and another enough, and then by bisection: a good guess takes two fits.
     """
-    few, enough, most = 0, 1, min(rows.shape[1] - 1, rows.shape[0])
-    endings = {}
+    few, enough = 0, min(rows.shape[1] - 1, rows.shape[0])  # `few` components keep too little, `enough` enough: all do
+    K, step = _guess_components(rows, share, enough), 1
+    found: tuple[Ending, dict[str, Any]] | None = None
+    while found is None or enough - few > 1:
+        ending, everything = estimator._fit_components(rows, K), found is None and K == enough
+        if everything or estimator.explained_variance_ratio_.sum() >= share:
+            enough, found = K, (ending, vars(estimator).copy())
+        else:
+            few = K
+        K = few + step if found is None else enough - step if few == 0 else (few + enough) // 2
+        K, step = min(max(K, few + 1), enough), 2 * step
+    ending, fitted = found
+    vars(estimator).update(fitted)
+    return enough, ending
 
-    def keeps_enough(K: int) -> bool:
-        endings[K] = estimator._fit_components(rows, K)
-        return bool(estimator.explained_variance_ratio_.sum() >= share)
 
-    while not (reached := keeps_enough(enough)) and enough < most:
-        few, enough = enough, min(2 * enough, most)
-    last = enough
-    while reached and enough - few > 1:
-        last = (few + enough) // 2
-        few, enough = (few, last) if keeps_enough(last) else (last, enough)
-    if last != enough:  # the estimator stores the last fit
-        keeps_enough(enough)
-    return enough, endings[enough]
+def _guess_components(rows: Rows, share: float, most: int) -> int:
+    """The number of principal axes at the mean that keep a fraction `share` of the variance of the tangent vectors."""
+    known = np.arange(rows.shape[0]) if rows.weights is None else np.flatnonzero(rows.weights)
+    x = rows.points(known[measured_rows(len(known))])
+    variances = principal_axes(TranslatedPoints(x, to_numpy(mean_of(rows).point)))[1]
+    return min(most, 1 + int(np.searchsorted(variances.cumsum(), share * variances.sum())))
 
 
 def check_starts(n_init: Any, auto: int) -> int:
@@ -163,6 +177,28 @@ def measured_rows(n: int) -> np.ndarray:
     return np.random.default_rng(0).permutation(n)[:MEASURED_ROWS]
 
 
+def pair_variances(
+    clouds: Sequence[Array], rng: np.random.Generator, pairs: int = REPORTED_PAIRS, weights: Any = None
+) -> tuple[np.ndarray, float]:
+    """Mean squared distances over pairs of different points in several sets (n, k+1), and the number of pairs counted.
+
+    For few points all pairs are used, and their number is given as infinite, since there is no sampling error. For more
+    points, which must be in random order, about `pairs` pairs are used, the same in every set.
+    """
+    n = clouds[0].shape[0]
+    w = np.ones(n) if weights is None else to_numpy(weights)
+    if n <= EXACT_ROWS and n * n * len(clouds) <= EXACT_PAIRS:
+        share = 1 - float(w @ w) / float(w.sum()) ** 2  # the weight of the pairs of different points
+        return np.array([mean_square_distance(y, weights) for y in clouds]) / max(share, 1e-300), np.inf
+    some = some_pairs(n, max(1, pairs // n), rng)
+    sums, mass = np.zeros(len(clouds)), 0.0
+    for o in range(some.first, some.last + 1):
+        met = w * np.roll(w, -o) / (2 if 2 * o == n else 1)  # pairs of the offset n/2 occur twice
+        (squares,) = [[float(met @ to_numpy(d) ** 2) for d in block] for block in pair_distances(*clouds, offsets=[o])]
+        sums, mass = sums + squares, mass + float(met.sum())
+    return sums / max(mass, 1e-300), some.total
+
+
 def nested_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
     """Pair variances of several arrays of points: images of the measured rows on 1, 2, ... components."""
     n = len(clouds[0])
@@ -214,6 +250,13 @@ def mean_ending(mean: Mean) -> Ending:
     return Ending(mean.n_iter, mean.converged, mean.status.value, "The points may lie too far out for the Fréchet mean.")
 
 
+def search_ending(mean: Mean, flag: Flag, options: SearchOptions) -> Ending:
+    """How a fit ended that begins with the mean and then searches; if it did not converge, with the parameter to change."""
+    also = "; another optimum is equally good" if flag.several and flag.status.converged else ""
+    remedy = f"Raise max_iter (now {options.max_iter}) or tol (now {options.tol:g})."
+    return ending_after(mean, Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy))
+
+
 def ending_after(mean: Mean, ending: Ending) -> Ending:
     """How a fit ended that starts with the mean: if the mean did not converge, the rest is not valid either."""
     return ending if mean.converged else mean_ending(mean)
@@ -225,8 +268,3 @@ def log(estimator: Any, text: str) -> None:
     logger.debug(line)
     if estimator.verbose:
         print(line, file=sys.stderr)
-
-
-def log_rounds(estimator: Any) -> Progress:
-    """A callback that logs a line for each round of a search."""
-    return lambda number, runners, value: log(estimator, f"round {number}, {runners} starts, best {value:.6g}")

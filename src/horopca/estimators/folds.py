@@ -19,6 +19,10 @@ def group_numbers(groups: Any, n: int) -> np.ndarray:
     if named.shape != (n,):
         raise ValueError(f"groups must name one group for each of the {n} rows, but has shape {named.shape}.")
     try:
+        missing = np.array([name is None or bool(name != name) for name in named.tolist()])
+        if missing.any():
+            row = int(missing.argmax())
+            raise ValueError(f"groups must name the group of every row, but row {row} has {named.tolist()[row]}.")
         return np.asarray(np.unique(named, return_inverse=True)[1])
     except TypeError:
         kinds = ", ".join(sorted({type(name).__name__ for name in named}))

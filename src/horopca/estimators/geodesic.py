@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from .._input.arguments import check_generator, check_number
+from .._input.arguments import check_generator, check_verbose
 from .._input.rows import Rows
 from .._input.threads import one_blas_thread
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.result import Ending
 from .._optimize.sample import Sample, as_sample
 from .._optimize.submanifolds import nested_frame
-from ..geometry import lift, to_hyperboloid, translate, translate_to_origin
+from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..geometry._points import Chunk
-from ..statistics import principal_axes
-from .fitting import (
-    check_point,
-    check_starts,
-    check_stopping,
-    ending_after,
-    fitted_coordinates,
-    in_model,
-    log_rounds,
-    store_mean,
-)
+from ..statistics.means import principal_axes
+from .fitting import check_point, check_starts, check_stopping, in_model, log, search_ending, store_mean
 from .linear import LinearReduction
 
 HULL_ROWS = 1 << 13  # The search uses a random sample of at most this many rows.
@@ -39,7 +31,6 @@ class GeodesicReduction(LinearReduction):
     """Projection to the nearest points of a geodesic submanifold. Subclasses choose the submanifold and what they report."""
 
     base_point: Any
-    base_noise: float
     n_init: int | Literal["auto"]
     max_iter: int
     tol: float
@@ -53,42 +44,31 @@ class GeodesicReduction(LinearReduction):
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         rng = check_generator(self.random_state)
         mean = store_mean(self, rows)
-        base = self._check_base(rng)
+        point = check_point(self, "base_point", (None, "mean"))
+        base = self._mean if point is None else point
         x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:HULL_ROWS]), base)
         axes, _ = principal_axes(x)
         tol = self.tol if len(x) == rows.shape[0] else max(self.tol, SAMPLED_TOL)
-        options = SearchOptions(check_starts(self.n_init, HULL_STARTS), 0, self.max_iter, tol, log_rounds(self))
+        options = SearchOptions(check_starts(self.n_init, HULL_STARTS), 0, self.max_iter, tol, partial(log, self))
         with one_blas_thread():
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, options, rng)
         frame = nested_frame(nested.bases, through=self.base_point is not None)
         frame[:, 1:] = frame[:, 1:] @ axes
-        points = _around(frame, base)
-        self._set(rows, points[0], _directions(points))
+        points = _spanning_points(frame, base)
+        self._store_map(rows, points[0], _directions(points))
         self.base_point_ = None if self.base_point is None else in_model(self, base)
         self.unexplained_variance_ = self._residuals(rows)
-        self._keep(points)
-        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
-        return ending_after(mean, Ending(nested.n_iter, nested.status.converged, nested.status.value, remedy))
+        self._store_points(points)
+        return search_ending(mean, nested, options)
 
-    def _keep(self, points: np.ndarray) -> None:
-        """Store other attributes, from points (K+1, d+1) of which the first k+1 span the k-dimensional submanifold."""
+    def _store_points(self, points: np.ndarray) -> None:
+        """Store what a subclass reports of the points (K+1, d+1), of which the first k+1 span the k-dimensional submanifold."""
 
     def _check_parameters(self) -> str:
         check_stopping(self)
+        check_verbose(self.verbose)
         check_starts(self.n_init, HULL_STARTS)
-        check_number("base_noise", self.base_noise, "a standard deviation >= 0", least=0)
-        if self.base_noise > 0 and self.base_point is None:
-            raise ValueError(
-                f"base_noise is {self.base_noise!r}, but there is no base point to add it to. Pass base_point='mean'."
-            )
         return super()._check_parameters()
-
-    def _check_base(self, rng: np.random.Generator) -> np.ndarray:
-        """The base point (d+1,) on the hyperboloid, with its noise."""
-        point = check_point(self, "base_point", (None, "mean"))
-        base = self._mean if point is None else point
-        noise = self.base_noise * fitted_coordinates(self).scale * rng.standard_normal(len(base) - 1)
-        return translate(to_hyperboloid(noise, "tangent"), base)
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
@@ -108,7 +88,7 @@ class GeodesicReduction(LinearReduction):
         return np.minimum.accumulate(rows.fold(squares) / rows.shape[0] / rows.coordinates.scale**2)
 
 
-def _around(frame: np.ndarray, base: np.ndarray) -> np.ndarray:
+def _spanning_points(frame: np.ndarray, base: np.ndarray) -> np.ndarray:
     """Points (K+1, d+1) with the span of a Lorentz-orthonormal frame (K+1, d+1) given relative to a base point.
 
     The first is the point of the frame, the others are at distance 1 from it along its directions. Unlike vectors, points can

@@ -11,19 +11,28 @@ from sklearn.utils.validation import check_is_fitted
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import ModelChoice
 from .._input.cuda import images_of_rows, usable_for
-from .._input.rows import Reservoir, Rows, check_rows, choose_coordinates
+from .._input.reservoir import Reservoir
+from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .._optimize.result import Ending
-from ..geometry import busemann, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..geometry import busemann, from_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, is_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
 from ..geometry.isometries import Frame
-from ..projections.horospherical import slide, unslide
+from ..projections.horospherical import unslide
 from ..projections.spines import Spine
 from .base import AnArray, HyperbolicReduction, new_fit, restore_on_error
 from .fitting import check_components, check_weights, fitted_coordinates, keeps_graph, report_end
-from .horopca_fit import LEAST_SEARCH_ROWS, Chosen, SpineName, check_search, choose_rows, learn_components
+from .horopca_fit import (
+    LEAST_SEARCH_ROWS,
+    ChosenRows,
+    SpineName,
+    check_search,
+    choose_rows,
+    exact_spine_images,
+    learn_components,
+)
 
 RESERVOIR_ROWS = LEAST_SEARCH_ROWS  # Points of a stream that `partial_fit` keeps.
 
@@ -41,8 +50,8 @@ class HoroPCA(HyperbolicReduction):
         K, the dimension of the image, from 1 to the dimension of the data. A float between 0 and 1 selects the fewest
         components that keep this fraction of the variance; None keeps all.
     spine : {"auto", "ideal", "free"}, default="auto"
-        With "ideal", components are ideal points: the family of the paper and its limits. "free" also contains projections
-        whose pole lies beyond infinity, and preserves distances better. "auto" means "free" with a stretch, else "ideal".
+        With "ideal", components are ideal points: the family of the paper and its limits. "free" also contains spines that
+        no ideal points span, and preserves distances better. "auto" means "free" with a stretch, else "ideal".
     strategy : {"joint", "greedy"}, default="joint"
         "joint" optimises all components together; "greedy" optimises one after another, like PCA.
     objective : {"auto", "variance", "distortion", "frechet", "robust"}, default="auto"
@@ -76,7 +85,7 @@ class HoroPCA(HyperbolicReduction):
         The largest number of iterations of the last round.
     tol : "auto" or float, default="auto"
         The search stops if two steps in a row improve the objective by less than this fraction. "auto" means 1e-10 if all pairs
-        are used, 1e-7 if some are, and 1e-5 on a sample: sampling errors are larger than smaller gains.
+        are used, 1e-6 if some are, and 1e-5 on a sample: sampling errors are larger than smaller gains.
     random_state : int, RandomState, Generator or None, default=None
         Seed for the sample of many points (see ``pairs``). With fewer points the result does not depend on it, nor on the order
         of the points.
@@ -89,8 +98,9 @@ class HoroPCA(HyperbolicReduction):
     Attributes
     ----------
     ideal_points_ : ndarray of shape (n_components, n_dimensions) or None
-        The principal directions as unit vectors, in the order of the nested sequence. If they have merged at the optimum they
-        coincide up to rounding; None if ``spine="free"`` found a pole beyond infinity.
+        The principal directions as unit vectors in the space of the data (not in the frame of ``spine_``), in nested order. If
+        they have merged at the optimum they coincide up to rounding; None if ``spine="free"`` found a spine that no
+        ideal points span.
     spine_ : Spine
         The subspace that the projection keeps, in the frame with ``mean_`` at the origin: see `horopca.projections`.
     nested_spines_ : list of Spine
@@ -289,7 +299,7 @@ class HoroPCA(HyperbolicReduction):
         m, rng = len(new.points), np.random.default_rng(0)
         fresh = not hasattr(self, "_nested_bases") or (K, objective) != (self.n_components_, self.objective_)
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
-            ending = learn_components(self, Chosen(new.seen, new.points), K, rng, self._previous())
+            ending = learn_components(self, ChosenRows(new.seen, new.points), K, rng, self._previous())
             self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), objective
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
@@ -324,7 +334,7 @@ class HoroPCA(HyperbolicReduction):
         k = check_count("n_components", n_components, 1, self.n_components_, " (as many as were fitted)")
         rows, mean = check_rows(X, fitted_coordinates(self), estimator=self, graph=keeps_graph(self)), self._mean
         spine, frame = self._nested(k)
-        return self._map(rows, lambda chunk: frame.enter(_onto(spine, mean, chunk.points())))
+        return self._map(rows, lambda chunk: frame.enter(exact_spine_images(chunk.points(), spine, mean)))
 
     def _nested(self, k: int) -> tuple[Spine, Frame]:
         """The spine of the first k components, and the frame of its images."""
@@ -334,7 +344,7 @@ class HoroPCA(HyperbolicReduction):
         return range(1, self.n_components_ + 1)
 
     def _project(self, x: Array) -> Array:
-        return self._frame.enter(_onto(self.spine_, self._mean, x))
+        return self._frame.enter(exact_spine_images(x, self.spine_, self._mean))
 
     def _images(self, chunk: Chunk) -> Any:
         images, lost = self._slide.images(chunk)
@@ -358,6 +368,10 @@ class HoroPCA(HyperbolicReduction):
         spine, frame = self._nested(y.shape[1] - 1)
         return translate(unslide(from_hyperboloid(frame.leave(y), "halfspace"), spine), from_numpy(self._mean, y))
 
+    @overload
+    def busemann(self, X: AnArray) -> AnArray: ...
+    @overload
+    def busemann(self, X: Any) -> Any: ...
     def busemann(self, X: Any) -> Any:
         """Busemann coordinates of points along the principal directions: Euclidean features, zero at ``mean_``.
 
@@ -378,7 +392,7 @@ class HoroPCA(HyperbolicReduction):
         directions = self._directions
         if directions is None:
             raise ValueError(
-                "busemann needs ideal points, but the fitted spine has none (its pole lies beyond infinity). Fit with "
+                "busemann needs ideal points, but no ideal points span the fitted spine (spine_.kappa < 0). Fit with "
                 "spine='ideal'."
             )
         scale, dtype = rows.coordinates.scale, rows.X.dtype
@@ -390,8 +404,3 @@ class HoroPCA(HyperbolicReduction):
             return xp.astype(xp.stack(columns, axis=1) / scale, dtype, copy=False)
 
         return TranslatedPoints(rows, self._mean).map(coordinates)
-
-
-def _onto(spine: Spine, mean: np.ndarray, x: Array) -> Array:
-    """Images (n, k+1) on the hyperboloid of H^k of points x (n, d+1), for a spine in the frame with the mean at the origin."""
-    return to_hyperboloid(slide(translate_to_origin(x, from_numpy(mean, x)), spine), "halfspace")

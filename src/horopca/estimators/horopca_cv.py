@@ -12,10 +12,11 @@ from .._input.coordinates import ModelChoice
 from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .base import new_fit
-from .component_curve import ComponentCurve, MeasureName, RuleName, curve_of
+from .component_curve import ComponentCurve, RuleName, curve_of
 from .fitting import check_weights, log, report_end
 from .horopca import HoroPCA
 from .horopca_fit import SpineName
+from .parallel_analysis import DEPENDENT_COMPONENTS
 
 
 def _no_batches(estimator: Any) -> bool:
@@ -33,7 +34,7 @@ class HoroPCACV(HoroPCA):
     ----------
     max_components : int, optional
         The largest number to choose from; by default 10, or the dimension of the data if that is less.
-    cv, rule, measure, copies
+    cv, rule, copies
         As for `horopca.metrics.component_curve`.
     spine, strategy, objective, stretch, model, curvature, centre, n_init, pairs, max_iter, tol, verbose
         As for `HoroPCA`.
@@ -48,7 +49,8 @@ class HoroPCACV(HoroPCA):
         What is kept for each number of components; ``curve_.sentence`` is the conclusion, and
         `horopca.plots.plot_components` draws the curve.
     n_components_ : int
-        The chosen number; 1, with a warning, if no component adds more than chance.
+        The chosen number; 1, with a warning, if no component adds more than chance. A warning is also issued if rows look
+        dependent, no ``groups`` were passed and the rule is "null".
 
     See Also
     --------
@@ -64,7 +66,7 @@ class HoroPCACV(HoroPCA):
     >>> from horopca import HoroPCACV
     >>> from horopca.datasets import make_hierarchy
     >>> X = make_hierarchy(2, 3, random_state=0).points
-    >>> pca = HoroPCACV(max_components=2, cv=2, copies=9).fit(X)
+    >>> pca = HoroPCACV(max_components=2, cv=2, copies=3).fit(X)
     >>> pca.transform(X).shape == (len(X), pca.n_components_)
     True
     """
@@ -78,7 +80,6 @@ class HoroPCACV(HoroPCA):
         *,
         cv: Any = 5,
         rule: RuleName = "null",
-        measure: MeasureName = "distortion",
         copies: int = 19,
         spine: SpineName | Literal["auto"] = "auto",
         strategy: Literal["joint", "greedy"] = "joint",
@@ -98,7 +99,6 @@ class HoroPCACV(HoroPCA):
         self.max_components = max_components
         self.cv = cv
         self.rule = rule
-        self.measure = measure
         self.copies = copies
         self.spine = spine
         self.strategy = strategy
@@ -145,15 +145,17 @@ class HoroPCACV(HoroPCA):
                 rows.weights = check_weights(sample_weight, rows.shape[0])
                 counted = np.flatnonzero(rows.weights)
             shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
-            how: Any = {name: getattr(self, name) for name in ("cv", "rule", "measure", "copies", "random_state", "n_jobs")}
-            how["progress"] = lambda done, total, doing: log(self, f"{doing}, {done} of {total}")
+            how: Any = {name: getattr(self, name) for name in ("cv", "rule", "copies", "random_state", "n_jobs")}
+            how["progress"] = lambda done, total: log(self, f"{done} of {total} fits")
             self.curve_ = curve_of(rows, counted, HoroPCA(**shared), self.max_components, groups=groups, **how)
             self.n_components_ = max(1, self.curve_.chosen)
             ending = self._fit_rows(rows)
             self.n_samples_seen_ = rows.shape[0]
         report_end(self, ending)
         if self.curve_.chosen == 0:
-            warnings.warn(f"{self.curve_.sentence} HoroPCACV keeps one component.", stacklevel=2)
+            warnings.warn(f"{self.curve_.sentence} HoroPCACV keeps one component.", stacklevel=3)
+        elif self.curve_.dependent and self.rule == "null":
+            warnings.warn(DEPENDENT_COMPONENTS, stacklevel=3)
         return self
 
     def _as_chosen(self) -> Any:

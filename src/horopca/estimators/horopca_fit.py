@@ -4,41 +4,43 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .._input.arguments import check_choice, check_count
+from .._input.arguments import check_choice, check_count, check_verbose
 from .._input.means import mean_of_many
 from .._input.rows import Rows
 from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, SearchOptions, search_greedy, search_joint
-from .._optimize.objectives import OBJECTIVES, ObjectiveName, prepare
+from .._optimize.objectives import OBJECTIVES, ObjectiveName
 from .._optimize.result import Ending
-from .._optimize.sample import Sample, as_sample, sample_of_columns
+from .._optimize.sample import Sample, as_sample
+from ..geometry import lift, pairwise_distance, to_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..geometry._points import Chunk, TranslatedPoints
+from ..geometry._points import Chunk
 from ..geometry.isometries import (
     BOOSTABLE_TIME,
     Frame,
     between,
-    boost_to_origin,
     translate_ideal,
     translate_ideal_to_origin,
 )
-from ..projections.horospherical import Slide
+from ..projections.horospherical import Slide, slide
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
-from ..statistics import Mean, frame_of, frechet_median, principal_axes, rotated_towards
+from ..statistics.means import Mean, frame_of, frechet_median, principal_axes, rotated_towards
+from ..statistics.pairs import lower_quartile_distance
 from .fitting import (
     check_point,
     check_starts,
     check_stopping,
-    ending_after,
     fitted_coordinates,
     in_model,
-    log_rounds,
+    log,
+    pair_variances,
+    search_ending,
     store_variances,
 )
-from .scores import measured_variances, slid
 
 SpineName = Literal["ideal", "free"]
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -50,12 +52,16 @@ LEAST_SEARCH_ROWS = 1 << 14  # The least size of the sample, in any dimension. A
 LAST_PAIRS = 1 << 20
 """Pairs in the last round. If there are at most twice as many, all are used. A quarter is used if true distances are needed,
 and on a sample, whose own error is larger: with an eighth, fits of 200,000 points in 40 clusters keep 0.05 % less."""
-AUTO_TOL = {"all": 1e-10, "some": 1e-7, "sample": 1e-5}
+AUTO_TOL = {"all": 1e-10, "some": 1e-6, "sample": 1e-5}
 """tol="auto": if all pairs are used, if some are, and on a sample. Sampling errors exceed smaller gains: 10^6 normal points,
 fitted with 1e-6 and with 1e-5 on a sample, keep the same variance of unseen pairs to 0.01 %."""
-AUTO_STARTS = 16  # n_init="auto" on a thousand points or more,
-MOST_AUTO_STARTS = 64  # and at most this many on fewer points, where they cost little.
+AUTO_STARTS = 16  # n_init="auto" on a thousand points or more.
+MOST_AUTO_STARTS = 64  # The most on fewer points, where they cost little.
 RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good, on up to SUBSET_ROWS points.
+WEIGHT_STEPS = 1 << 32
+"""Weights are rounded to 32 bits, so that weights in another unit, which differ in the last bits, give the same fit: if optima
+are nearly equal, one bit can decide between them."""
+ERROR_ROWS = 512  # The standard error is estimated from all pairs of this many points.
 
 
 class NestedBases(NamedTuple):
@@ -78,9 +84,8 @@ def previous_images(previous: Any, x: np.ndarray, K: int) -> list[np.ndarray]:
     """Images of points x (n, d+1) in an earlier fit, on 1, 2, ... components: at most K, and as many as it has."""
     if len(previous._mean) != x.shape[1]:
         return []
-    moved = TranslatedPoints(x, previous._mean).map(Chunk.points)
     both = list(zip(previous.nested_spines_, previous._frames, strict=True))[:K]
-    return [frame.enter(slid(moved, spine)) for spine, frame in both]
+    return [frame.enter(spine_images(x, spine, previous._mean)) for spine, frame in both]
 
 
 def check_search(estimator: Any) -> tuple[SpineName, str]:
@@ -100,6 +105,7 @@ def check_search(estimator: Any) -> tuple[SpineName, str]:
             f"{estimator.spine!r}, {estimator.objective!r} and {estimator.strategy!r}. Leave them at their defaults."
         )
     check_stopping(estimator)
+    check_verbose(estimator.verbose)
     check_starts(estimator.n_init, AUTO_STARTS)
     if not (isinstance(estimator.pairs, str) and estimator.pairs in ("auto", "all")):
         check_count("pairs", estimator.pairs, 1, why=", 'auto' or 'all'")
@@ -120,16 +126,17 @@ def search_options(
     if row.rugged and n <= SUBSET_ROWS:
         starts = RUGGED_STARTS
     if estimator.pairs == "all":
-        shifts = n
+        n_offsets = n
     elif estimator.pairs != "auto":
-        shifts = int(estimator.pairs)
+        n_offsets = int(estimator.pairs)
     elif row.distances and n * n > LAST_PAIRS:
-        shifts = max(1, LAST_PAIRS // (4 * n))
+        n_offsets = max(1, LAST_PAIRS // (4 * n))
     else:
         pairs = LAST_PAIRS // 4 if sampled else LAST_PAIRS
-        shifts = n if n * n <= 4 * LAST_PAIRS and K <= 8 else max(1, pairs // (n * max(1, K // 4)))
-    tol = AUTO_TOL["sample" if sampled else "some" if 2 * shifts < n else "all"] if estimator.tol == "auto" else estimator.tol
-    return SearchOptions(check_starts(estimator.n_init, starts), shifts, estimator.max_iter, tol, progress)
+        n_offsets = n if n * n <= 4 * LAST_PAIRS and K <= 8 else max(1, pairs // (n * max(1, K // 4)))
+    used = "sample" if sampled else "some" if 2 * n_offsets < n else "all"
+    tol = AUTO_TOL[used] if estimator.tol == "auto" else estimator.tol
+    return SearchOptions(check_starts(estimator.n_init, starts), n_offsets, estimator.max_iter, tol, progress)
 
 
 def search_rows(columns: int) -> int:
@@ -137,17 +144,17 @@ def search_rows(columns: int) -> int:
     return max(LEAST_SEARCH_ROWS, min(SEARCH_ROWS, 128 * SEARCH_ROWS // columns))
 
 
-class Chosen(NamedTuple):
+class ChosenRows(NamedTuple):
     """The points to search on: all, or a random sample of the rows of an array."""
 
     seen: int  # the number of points that they represent
     x: Any  # (m, d+1), all points, or the first of the sample, up to LEAST_SEARCH_ROWS
     weights: np.ndarray | None = None  # of all points, or of the whole sample
-    rows: Rows | None = None  # the rows that the sample is drawn from,
-    indices: np.ndarray | None = None  # and which of them
+    rows: Rows | None = None  # the rows that the sample is drawn from; None: these are all points
+    indices: np.ndarray | None = None  # of the rows in the sample
 
 
-def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chosen:
+def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> ChosenRows:
     """All rows, or as many as are searched, drawn by their weights.
 
     All rows are put into `canonical_order`, so that a fit does not depend on their order, and copies of a row become one point
@@ -159,14 +166,14 @@ def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chose
         weights = np.ones(x.shape[0]) if weights is None else weights[weights > 0]
         order = canonical_order(x)
         x, weights = merge_copies(x[order, :], weights[order])
-        return Chosen(x.shape[0], x, weights)
+        return ChosenRows(x.shape[0], x, weights)
     if weights is None:
         drawn, counts = rng.choice(n, size=most, replace=False), None
     else:
         drawn, counts = np.unique(rng.choice(n, size=most, p=weights / weights.sum()), return_counts=True)
         order = rng.permutation(len(drawn))
         drawn, counts = drawn[order], counts[order].astype(float)
-    return Chosen(n, rows.points(drawn[:LEAST_SEARCH_ROWS]), counts, rows, drawn)
+    return ChosenRows(n, rows.points(drawn[:LEAST_SEARCH_ROWS]), counts, rows, drawn)
 
 
 def merge_copies(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
@@ -174,16 +181,17 @@ def merge_copies(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
     new = np.concatenate([[True], to_numpy(array_namespace(x).any(x[1:, :] != x[:-1, :], axis=1))])
     if 1 < np.count_nonzero(new) < len(new):
         x, weights = x[np.flatnonzero(new), :], np.add.reduceat(weights, np.flatnonzero(new))
-    weights = weights / weights.max()
+    mantissas, exponents = np.frexp(weights / weights.max())
+    weights = np.ldexp(np.round(mantissas * WEIGHT_STEPS) / WEIGHT_STEPS, exponents)
     return x, None if (weights == 1).all() else weights
 
 
 def centred_sample(x: Array, name: str, weights: np.ndarray | None = None) -> tuple[Mean, Frame, Sample]:
     """The mean and frame of points x (n, d+1), and the points as a sample in that frame."""
-    return _in_own_frame(Chosen(x.shape[0], x, weights), name)
+    return _in_own_frame(ChosenRows(x.shape[0], x, weights), name)
 
 
-def _in_own_frame(chosen: Chosen, name: str) -> tuple[Mean, Frame, Sample]:
+def _in_own_frame(chosen: ChosenRows, name: str) -> tuple[Mean, Frame, Sample]:
     """The mean and frame of the points, and the points in that frame.
 
     For a sample of rows, the mean is that of a part of the sample, and the points are a product with the user's own rows.
@@ -192,15 +200,18 @@ def _in_own_frame(chosen: Chosen, name: str) -> tuple[Mean, Frame, Sample]:
     m = x.shape[0] if rows is None else SUBSET_ROWS
     mean = OBJECTIVES[name].centre(x[:m, :], weights=None if weights is None else weights[:m])
     point = to_numpy(mean.point)
-    axes, _ = principal_axes(TranslatedPoints(x[:m, :], point), None if weights is None else weights[:m])
+    moved = translate_to_origin(x if rows is None else x[:m, :], from_numpy(point, x))
+    axes, _ = principal_axes(moved, None if weights is None else weights[:m])
     frame = Frame(point, axes)
     if rows is None or indices is None:
-        sample = as_sample(frame.enter(x), weights)
+        sample = as_sample(lift(moved[:, 1:] @ from_numpy(axes.T, x)), weights)
     elif point[0] > BOOSTABLE_TIME:
         sample = as_sample(frame.enter(rows.points(indices)), weights)
     else:
-        sample = sample_of_columns(rows.products(indices, frame.matrix()), weights)
-    return mean, frame, prepare(sample, name)
+        sample = as_sample(rows.products(indices, frame.matrix()).T, weights)
+    if name == "robust":
+        sample = sample._replace(reach=lower_quartile_distance(sample.points(), sample.weights))
+    return mean, frame, sample
 
 
 def canonical_order(x: Array) -> np.ndarray:
@@ -208,7 +219,7 @@ def canonical_order(x: Array) -> np.ndarray:
     return np.argsort(to_numpy(x @ from_numpy(np.sqrt(1 + np.arange(x.shape[1])), x)), kind="stable")
 
 
-def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Generator, previous: Any = None) -> Ending:
+def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.Generator, previous: Any = None) -> Ending:
     """Fit K components of `HoroPCA` to points, and store them and what they explain.
 
     An earlier fit adds its components as a start, and the picture is aligned with that fit.
@@ -218,9 +229,9 @@ def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Gene
     row, (seen, x, weights, rows, _) = OBJECTIVES[name], chosen
     mean, frame, sample = _in_own_frame(chosen, name)
     if rows is None:
-        order = sample.canonical_order()
+        order = sample.shuffled_order()
         x, sample, weights = x[order[:LEAST_SEARCH_ROWS], :], sample.take(order), None if weights is None else weights[order]
-    options = search_options(estimator, name, sample.size, K, rows is not None, log_rounds(estimator))
+    options = search_options(estimator, name, sample.size, K, rows is not None, partial(log, estimator))
     if previous is not None:
         options = options._replace(warm=previous_bases(previous, frame, K, len(frame.axes) + 1 + row.stretched))
     flag = STRATEGIES[estimator.strategy](sample, K, spine, name, options, rng)
@@ -235,14 +246,7 @@ def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Gene
     estimator.variance_error_ = error / fitted_coordinates(estimator).scale ** 2
     before = [] if previous is None else previous_images(previous, to_numpy(x), K)
     _store_frames(estimator, x, None if weights is None else weights[:LEAST_SEARCH_ROWS], before, row.centre)
-    return ending_after(mean, _ending(flag, options))
-
-
-def _ending(flag: Flag, options: SearchOptions) -> Ending:
-    """How the search ended, with the parameter to change if it did not converge."""
-    also = "; another optimum is equally good" if flag.several and flag.status.converged else ""
-    remedy = f"Raise max_iter (now {options.max_iter}) or tol (now {options.tol:g})."
-    return Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy)
+    return search_ending(mean, flag, options)
 
 
 def _mean_of_rows(centre: Callable[..., Mean], rows: Rows, x: Array, first: Mean) -> Mean:
@@ -257,16 +261,14 @@ def _store_frames(
 ) -> None:
     """Store the frames of the images of points x (n, d+1) on 1, 2, ... components, aligned with the images `before`."""
     centre = check_point(estimator, "centre", ("mean", "origin"))
-    moved = to_numpy(TranslatedPoints(x, estimator._mean).map(Chunk.points))
-    moved_centre = None if centre is None else TranslatedPoints(centre[None], estimator._mean).map(Chunk.points)
-    estimator._frames = []
+    estimator._frames, mean = [], estimator._mean
     for k, spine in enumerate(estimator.nested_spines_):
-        y = slid(moved, spine)
-        point = middle(y, weights=weights).point if moved_centre is None else slid(moved_centre, spine)[0]
+        y = spine_images(x, spine, mean)
+        point = middle(y, weights=weights).point if centre is None else spine_images(centre[None], spine, mean)[0]
         frame = frame_of(y, point, weights)
-        estimator._frames.append(rotated_towards(frame, y, before[k]) if k < len(before) else frame)
+        estimator._frames.append(rotated_towards(frame, to_numpy(y), before[k]) if k < len(before) else frame)
     estimator._frame = estimator._frames[-1]
-    estimator._slide = Slide.along(estimator.spine_, boost_to_origin(estimator._mean), estimator._frame.matrix())
+    estimator._slide = Slide.along(estimator.spine_, Frame.at(mean).matrix(), estimator._frame.matrix())
 
 
 def _store_spines(estimator: Any, mean: np.ndarray, flag: Flag, frame: Frame, *, moved: bool, ideal: bool) -> None:
@@ -296,10 +298,46 @@ def _seen_from(
     if not moved:
         found = [spine_from_basis(basis, stretch) for basis in bases]
         return [spine._replace(n=spine.n @ frame.axes, U=spine.U @ frame.axes) for spine in found], directions, stretch
-    there = between(frame, Frame(mean, np.eye(d))).T
+    there = between(frame, Frame.at(mean)).T
     spines = [spine_from_basis(basis @ there, stretch) for basis in bases]
     if ideal:  # rounding must not carry the pole beyond infinity
         spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
     if directions is not None:
         directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
     return spines, directions, stretch
+
+
+def measured_variances(
+    x: Array, spines: list[Spine], rng: np.random.Generator, seen: int, weights: Any = None
+) -> tuple[np.ndarray, float]:
+    """Pair variances of the images of points x (m, d+1) under nested spines, and of x itself (last); and a standard error.
+
+    The points are a random sample of `seen` rows, or all of them.
+    """
+    images, m = [*(spine_images(x, spine) for spine in spines), x], x.shape[0]
+    values, counted = pair_variances(images, rng, weights=weights)
+    w = np.ones(m) if weights is None else to_numpy(weights)
+    some = np.arange(min(m, ERROR_ROWS)) if weights is None else rng.choice(m, size=min(m, ERROR_ROWS), p=w / w.sum())
+    # a squared distance is the sum of effects of its two points and a residual. In a mean over pairs in which all points occur
+    # equally often, only the residual varies; the effects vary with the points that are drawn
+    squares = pairwise_distance(to_numpy(images[-2])[some]) ** 2
+    own = squares.mean(axis=1)  # plus a constant, which does not change a standard deviation
+    error = (squares - own - own[:, None]).std() / np.sqrt(counted)
+    if seen > m:
+        error = np.hypot(error, 2 * own.std() * np.sqrt(1 / m - 1 / seen))
+    lost = 1 / seen if weights is None or seen > m else float(w @ w) / float(w.sum()) ** 2
+    return values * (1 - lost), float(error)  # the n^2 pairs of the definition include those of a point with itself
+
+
+def spine_images(x: Array, spine: Spine, mean: np.ndarray | None = None) -> Any:
+    """`exact_spine_images`, computed by products with the points where these are accurate enough."""
+    images, lost = Slide.along(spine, None if mean is None else Frame.at(mean).matrix()).images(Chunk.of(x))
+    if bool(array_namespace(lost).any(lost)):
+        images[lost] = exact_spine_images(x[lost], spine, mean)
+    return images
+
+
+def exact_spine_images(x: Array, spine: Spine, mean: np.ndarray | None = None) -> Array:
+    """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1), for a spine in the frame with the mean at the origin."""
+    y = x if mean is None else translate_to_origin(x, from_numpy(mean, x))
+    return to_hyperboloid(slide(y, spine), "halfspace")

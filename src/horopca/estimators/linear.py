@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
 from ..geometry.isometries import BOOSTABLE_TIME, Frame, boosted_to_origin
-from ..statistics import axis_signs, frame_of, sides_of_axes
+from ..statistics.means import axis_signs, frame_of, sides_of_axes
 from .base import HyperbolicReduction
 from .fitting import mean_ending, measured_rows, nested_variances, store_mean, store_variances
 
@@ -38,9 +39,16 @@ class LinearReduction(HyperbolicReduction):
     _frame: Frame  # of the images
     _mean: np.ndarray  # (d+1,)
 
+    def __init__(
+        self, n_components: int | float | None = 2, *, model: ModelChoice = "poincare", curvature: float = -1.0
+    ) -> None:
+        self.n_components = n_components
+        self.model = model
+        self.curvature = curvature
+
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        self._set(rows, self._mean, self._find_components(rows, K))
+        self._store_map(rows, self._mean, self._find_components(rows, K))
         return mean_ending(mean)
 
     def _find_components(self, rows: Rows, K: int) -> np.ndarray:
@@ -57,11 +65,12 @@ class LinearReduction(HyperbolicReduction):
         """The length of the space part of the image of a point over that of b, shape (n,)."""
         return array_namespace(t).ones_like(t)
 
-    def _set(self, rows: Rows, centre: np.ndarray, components: np.ndarray) -> None:
+    def _store_map(self, rows: Rows, centre: np.ndarray, components: np.ndarray) -> None:
         """Store the map, its frame and its variances."""
         self._centre, self.components_ = centre, components
-        x = translate_to_origin(rows.take(measured_rows(rows.shape[0])), centre)
-        nested = [self._flatten(x, k) for k in range(1, len(components) + 1)]
+        x = rows.points(measured_rows(rows.shape[0]))
+        x = translate_to_origin(x, from_numpy(centre, x))
+        nested = [self._unrotated_images(x, k) for k in range(1, len(components) + 1)]
         self._frame = frame_of(nested[-1])
         *kept, total = nested_variances([*nested, x])
         store_variances(self, kept, total)
@@ -73,19 +82,19 @@ class LinearReduction(HyperbolicReduction):
         dropped = s - b @ W
         return x[:, 0], b.T, dot(dropped, dropped)
 
-    def _flat(self, t: Array, b: Array, rest: Array) -> Array:
+    def _images_from_coordinates(self, t: Array, b: Array, rest: Array) -> Array:
         """Images (n, K+1), before the rotation, of points with these coordinates."""
         square = array_namespace(b).sum(b * b, axis=0)
         return lift((b * self._factor(t, square, rest)).T)
 
-    def _flatten(self, x: Array, k: int | None = None) -> Array:
+    def _unrotated_images(self, x: Array, k: int | None = None) -> Array:
         """Images (n, k+1), before the rotation, of points x (n, d+1) relative to the centre, on the first k components."""
         t, b, rest = self._coordinates(x)
         k = b.shape[0] if k is None else k
-        return self._flat(t, b[:k, :], rest + array_namespace(b).sum(b[k:, :] ** 2, axis=0))
+        return self._images_from_coordinates(t, b[:k, :], rest + array_namespace(b).sum(b[k:, :] ** 2, axis=0))
 
     def _project(self, x: Array) -> Array:
-        return self._frame.enter(self._flatten(translate_to_origin(x, from_numpy(self._centre, x))))
+        return self._frame.enter(self._unrotated_images(translate_to_origin(x, from_numpy(self._centre, x))))
 
     def _embed(self, y: Array) -> Array:
         s = self._frame.leave(y)[:, 1:] @ from_numpy(self.components_, y)
@@ -108,7 +117,7 @@ class LinearReduction(HyperbolicReduction):
         return with_rows(t, lost, again[0]), with_rows(y[1:, :].T, lost, again[1].T).T, with_rows(rest, lost, again[2])
 
     def _images(self, chunk: Chunk) -> Any:
-        y = self._flat(*self._products(chunk))
+        y = self._images_from_coordinates(*self._products(chunk))
         turn = from_numpy(self._frame.matrix()[1:], y)
         images = lift(y @ turn.T)
         far = y[:, 0] * (ROUNDING * float(np.abs(self._frame.matrix()).sum(axis=1).max())) > IMAGE_ERROR
@@ -141,16 +150,18 @@ def leading_axes(
     The axes are about 0, or about the mean if `centred`. The data fixes their signs, as in `principal_axes`.
     """
     n, d = rows.shape[0], rows.shape[1] - 1
-    x: Any = translate_to_origin(rows.take(measured_rows(n)), centre)
-    v = to_numpy(x[:, 1:] * scale(x[:, 0])[:, None])
-    if d > len(v) == n:  # the singular vectors of n rows cost less than the eigenvectors of a (d, d) matrix
-        mean = v.mean(axis=0)
-        axes = np.linalg.svd(v - mean if centred else v, full_matrices=False)[2][:K]
+    x = rows.points(measured_rows(n))
+    x = translate_to_origin(x, from_numpy(centre, x))
+    v = x[:, 1:] * scale(x[:, 0])[:, None]
+    if d > v.shape[0] == n:  # the singular vectors of n rows cost less than the eigenvectors of a (d, d) matrix
+        few = to_numpy(v)
+        mean = few.mean(axis=0)
+        axes = np.linalg.svd(few - mean if centred else few, full_matrices=False)[2][:K]
     else:
         mean, second = _moments(rows, centre, scale)
         axes = np.linalg.eigh(second - np.outer(mean, mean) if centred else second)[1][:, ::-1][:, :K].T
-    along = (v - mean if centred else v) @ axes.T
-    return mean, np.asarray(axes * axis_signs(sides_of_axes(along, np.ones(len(along))))[:, None])
+    along = (v - from_numpy(mean, v) if centred else v) @ from_numpy(axes.T, v)
+    return mean, np.asarray(axes * axis_signs(sides_of_axes(along, array_namespace(v).ones_like(v[:, 0])))[:, None])
 
 
 def _moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> tuple[np.ndarray, np.ndarray]:

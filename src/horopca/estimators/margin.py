@@ -20,9 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._optimize.lbfgs import ARMIJO
+
 MARGIN = float(np.arcsinh(1.0))  # The distance at which y <w, x> = 1 for a normal w of length 1.
-FIRST_WIDTHS = (0.1, 1e-2)  # Widths of the rounded corner of the hinge, for every start,
-LAST_WIDTHS = (1e-3, 1e-4)  # and for the best one.
+FIRST_WIDTHS = (0.1, 1e-2)  # Widths of the rounded corner of the hinge, for every start.
+LAST_WIDTHS = (1e-3, 1e-4)  # The same for the best start only.
 NO_GAIN, PATIENCE = 1e-13, 3  # Converged to rounding error: three steps in a row gain less than this fraction.
 SHORTEST_NORMAL = 1e-100  # This is added to |v|, so that v / |v| is defined at v = 0.
 
@@ -159,7 +161,7 @@ def _newton_step(
         part = 0.5**halvings
         trial = theta[pending] + part * step[pending]
         new_value, new_gradient = problems.pick(pending).value_and_gradient(trial, width)
-        good = new_value <= value[pending] + 1e-4 * part * slope[pending]
+        good = new_value <= value[pending] + ARMIJO * part * slope[pending]
         taken = pending[good]
         theta[taken], value[taken], gradient[taken] = trial[good], new_value[good], new_gradient[good]
         pending = pending[~good]

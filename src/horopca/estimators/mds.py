@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -19,8 +19,8 @@ from ..geometry import lift, translate
 from ..geometry._arrays import Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..geometry._points import Chunk, Points, TranslatedPoints
 from ..geometry.isometries import boosted_to_origin
-from ..statistics import frame_of
-from .base import delete_fitted, restore_on_error
+from ..statistics.means import frame_of
+from .base import AnArray, delete_fitted, restore_on_error
 from .fitting import (
     as_fitted,
     check_components,
@@ -49,10 +49,10 @@ def _has_points(estimator: HyperbolicMDS) -> bool:
 class HyperbolicMDS(LinearReduction):
     """Multidimensional scaling in hyperbolic space: the spectrum of the matrix of -cosh(distance) [1]_.
 
-    On the hyperboloid -cosh d(x, y) is the Minkowski product of x and y, so the eigenvectors of the K largest eigenvalues
-    are coordinates. Computed from points (t, s), moved such that sum t s = 0, they are the K
-    principal components of the space parts s, a linear map that also applies to new points. It is a projection of HoroPCA's
-    free family, so it lengthens no distance.
+    On the hyperboloid -cosh d(x, y) is the Minkowski product of x and y, so the eigenvectors of the K largest eigenvalues are
+    coordinates. From points (t, s), translated such that sum t s = 0, they are the K principal components of the space parts s:
+    a linear map that also applies to new points. It is one of the projections of ``HoroPCA(spine="free")``, so it lengthens no
+    distance.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class HyperbolicMDS(LinearReduction):
         self.eigenvalues_ = np.square(sizes[:K] / max(sizes[0], 1e-300))
         self.centre_ = in_model(self, centre)
         self.departure_ = 0.0
-        self._set(rows, centre, axes[:K])
+        self._store_map(rows, centre, axes[:K])
         unseen = 10 * EPS * sizes[0]  # rounding error hides smaller components
         _warn_of_rounding(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
         return mean_ending(mean)
@@ -231,6 +231,10 @@ class HyperbolicMDS(LinearReduction):
             )
         return np.asarray(D * scale)
 
+    @overload
+    def transform(self, X: AnArray) -> AnArray: ...
+    @overload
+    def transform(self, X: Any) -> Any: ...
     def transform(self, X: Any) -> Any:
         """Project points, or find points from their distances to those of the fit.
 
@@ -269,21 +273,21 @@ def _balance_point(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarra
     its centre allows. If the point is far from that centre, the triangle is computed again from there.
     """
     R, reach = _triangle(rows)
-    centre, last = _time_like(R), np.inf
+    centre, last = _time_like_point(R), np.inf
     if centre[0] < NEAR_COSH:
         return centre, boosted_to_origin(R, centre), reach
     centre = start
     for _ in range(20):
         R, reach = _triangle(TranslatedPoints(rows, centre))
-        step = _time_like(R)
+        step = _time_like_point(R)
         size = float(np.linalg.norm(step[1:]))
-        if size < 1e-9 or (size < 1e-3 and size > last / 2):
+        if size < 1e-9 or (size < 1e-3 and size > last / 2):  # converged, or no longer shrinking because of rounding
             break
         centre, last = translate(step, centre), size
     return centre, R, reach
 
 
-def _time_like(R: np.ndarray) -> np.ndarray:
+def _time_like_point(R: np.ndarray) -> np.ndarray:
     """The point (d+1,) around which sum t s = 0, for points whose triangle is R."""
     step = np.eye(1, R.shape[1])[0]
     for _ in range(50):
@@ -294,7 +298,7 @@ def _time_like(R: np.ndarray) -> np.ndarray:
         size = float(np.linalg.norm(k))
         if size < 1e-12:
             break
-        k = k * min(1, (1 - 1e-9) / size)
+        k = k * min(1, (1 - 1e-9) / size)  # inside the ball
         step = translate(lift(k / np.sqrt(1 - k @ k)), step)
     return np.asarray(step)
 

@@ -20,16 +20,18 @@ from .._optimize.sample import as_sample
 from ..geometry import from_hyperboloid, lift, translate_to_origin
 from ..projections.spines import spine_from_basis
 from ..statistics import frechet_mean
-from .scores import pair_variances, slid
+from .fitting import pair_variances
+from .horopca_fit import spine_images
 
 MOST_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
 MEASURED_PAIRS = 1 << 16  # Variances are measured on this many pairs: their error is below a hundredth of a percent.
-# Rows look dependent if more than DEPENDENT_SHARE of them have a gap so large that a share RARE would have one by chance. It is
-# larger than RARE because densities are not uniform; `python -m benchmarks.trust dependence` prints error rates.
-RARE, DEPENDENT_SHARE = 0.1, 0.15
+# Rows look dependent if more than a share RARE of them are in a family, by a gap that a share RARE of independent rows has.
+# It must be more by EXCESS standard errors, a test at 5 %. `python -m benchmarks.trust dependence` prints error rates.
+RARE, EXCESS = 0.1, 1.645
 FAMILY = 32  # Families have at most this many rows, and at most a tenth of all rows: larger ones are clusters.
-ASKED_ROWS = 1 << 9  # The gaps of this many rows are looked at: the error of their share is below 0.02.
+GAP_ROWS = 1 << 9  # The gaps of this many random rows are measured: the error of their share is below 0.02.
 DEPENDENT = "Rows look dependent, as in families of similar rows: pass groups= (the family or subtree of each row)"
+DEPENDENT_COMPONENTS = f"{DEPENDENT}, or families may be taken for components."
 
 
 def compare_with_chance(
@@ -37,19 +39,22 @@ def compare_with_chance(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that.
 
-    `groups` (n,) are the numbers of the groups of the rows. ``run(function, arguments, name)`` returns the results of calls.
+    `groups` (n,) are the numbers of the groups of the rows, of which each counts once in the centre of the rotations.
+    ``run(function, arguments)`` returns the results of calls.
     """
     if not copies:
         return np.full(K, np.nan), np.empty((0, 0))
     some = rng.permutation(len(x))[:MOST_COPIED]
     members = None if groups is None else np.unique(groups[some], return_inverse=True)[1]
-    x = translate_to_origin(x[some], frechet_mean(x[some]).point)
-    ((bases, added),) = run(_added, [(x, K)], "all rows")
+    # around the mean of rows, to which a large group is near and the others opposite, groups would not have random directions
+    weights = None if members is None else 1 / np.bincount(members)[members]
+    x = translate_to_origin(x[some], frechet_mean(x[some], weights=weights).point)
+    ((bases, added),) = run(_added, [(x, K)])
     null: list[list[float]] = []
     most = min(K, x.shape[1] - 2)  # after d - 1 components, one direction is left and there is nothing to compare
     while len(null) < most and (not null or added[len(null) - 1] > max(null[-1])):
         k = len(null)
-        null.append(run(_added_by_chance, [(x, bases[k], members, seed) for seed in rng.spawn(copies)], f"copies, k = {k + 1}"))
+        null.append(run(_added_by_chance, [(x, bases[k], members, seed) for seed in rng.spawn(copies)]))
     return added, np.array(null).reshape(-1, copies).T
 
 
@@ -61,8 +66,8 @@ def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
     """
     bases, shares = [np.zeros((0, x.shape[1]))], [0.0]
     for _ in range(K):
-        bases.append(_next(x, bases[-1]))
-        shares.append(_share(x, bases[-1]))
+        bases.append(_next_basis(x, bases[-1]))
+        shares.append(_variance_kept(x, bases[-1]))
     return bases, np.diff(shares)
 
 
@@ -70,7 +75,7 @@ def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
 def _added_by_chance(x: np.ndarray, before: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator) -> float:
     """The share of the variance that one more component adds to a spine, on a copy of points x."""
     copy = without_direction(x, before, rng, groups)
-    return _share(copy, _next(copy, before)) - _share(copy, before)
+    return _variance_kept(copy, _next_basis(copy, before)) - _variance_kept(copy, before)
 
 
 def without_direction(
@@ -103,22 +108,27 @@ def look_dependent(x: np.ndarray) -> bool:
 
     Let r_k be the distance of a row to its k-th neighbour. For independent rows of a density that is smooth near the row, the
     spacings k log(r_{k+1} / r_k) are independent exponential variables of the same mean. At the end of a family one of them is
-    much larger than the others. Large clusters of independent rows have no such gap among the neighbours that are compared.
-    Distances are those of tangent vectors at the mean.
+    much larger than the others, and the row is as near to its last relative as that one is to its own. This is not so for a row
+    far out, whose neighbours lie towards the centre. Large clusters of independent rows have no gap among the neighbours that
+    are compared. Distances are those of tangent vectors at the mean.
     """
     v = from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent")
     most = min(len(v) // 10, FAMILY)
     if most < 2 or v.shape[1] < 2:
         return False
     v = v / (np.abs(v).max() or 1.0)
-    some = np.random.default_rng(0).permutation(len(v))[:ASKED_ROWS]
-    r = cKDTree(v).query(v[some], np.arange(2, 2 * most + 4))[0]  # without the row itself
+    tree, some = cKDTree(v), np.random.default_rng(0).permutation(len(v))[:GAP_ROWS]
+    r, rows = tree.query(v[some], np.arange(2, 2 * most + 4))  # without the row itself
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 among copies is no gap, and after the last copy it is infinite
         spacings = np.nan_to_num(np.log(r[:, 1:] / r[:, :-1]), nan=0.0, posinf=1e9) * np.arange(1, r.shape[1])
-    gap, others = spacings[:, :most].max(axis=1), r.shape[1] - 2
+    each, k = np.arange(len(some)), spacings[:, :most].argmax(axis=1)
+    gap, others = spacings[each, k], r.shape[1] - 2
     # P(one spacing > t times the mean of m others) = (1 + t / m)^-m, and `most` spacings are compared
     bound = others * ((most / RARE) ** (1 / others) - 1)
-    return bool(np.mean(gap > bound * (spacings.sum(axis=1) - gap) / others) > DEPENDENT_SHARE)
+    wide = gap > bound * (spacings.sum(axis=1) - gap) / others
+    back = tree.query(v[rows[each, k]], np.arange(2, most + 2))[0]
+    mutual = back[each, k] >= r[each, k] * (1 - 1e-9)  # but for rounding
+    return bool(np.mean(wide & mutual) > RARE + EXCESS * np.sqrt(RARE * (1 - RARE) / len(some)))
 
 
 def _directions(basis: np.ndarray) -> np.ndarray:
@@ -126,7 +136,7 @@ def _directions(basis: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.qr(basis[:, 1:].T)[0].T)
 
 
-def _next(x: np.ndarray, before: np.ndarray) -> np.ndarray:
+def _next_basis(x: np.ndarray, before: np.ndarray) -> np.ndarray:
     """The basis (k+1, d+1) of a free spine of points x (n, d+1) with one more component than another (k, d+1).
 
     Points and copies are searched in the same way: along the directions of the other and the principal axes of the rest.
@@ -137,14 +147,14 @@ def _next(x: np.ndarray, before: np.ndarray) -> np.ndarray:
     axes = np.vstack([Q, np.linalg.eigh(rest.T @ rest)[1].T[::-1][: len(v.T) - len(Q)]])
     turn = block_diag(1.0, axes.T)
     sample = as_sample(x @ turn)
-    found = search_next(sample.take(sample.canonical_order()), before @ turn, "free", "variance", np.random.default_rng(0))
+    found = search_next(sample.take(sample.shuffled_order()), before @ turn, "free", "variance", np.random.default_rng(0))
     return np.asarray(found @ turn.T)
 
 
-def _share(x: np.ndarray, basis: np.ndarray) -> float:
+def _variance_kept(x: np.ndarray, basis: np.ndarray) -> float:
     """The share of the pair variance of points x (n, d+1) that their images on a spine keep."""
     if not len(basis):
         return 0.0
-    images = slid(x, spine_from_basis(basis))
+    images = spine_images(x, spine_from_basis(basis))
     kept, total = pair_variances([images, x], np.random.default_rng(0), MEASURED_PAIRS)[0]
     return float(kept / total) if total > 0 else 1.0

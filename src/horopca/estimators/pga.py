@@ -32,9 +32,6 @@ class PGA(GeodesicReduction):
         squared distance between the points and their projections. In flat space the two agree.
     base_point : "mean" or array of shape (n_features,), default="mean"
         The point that the submanifolds pass through: the Fréchet mean, or a point in the estimator's model.
-    base_noise : float, default=0.0
-        Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length,
-        to examine how much the method depends on the base point.
     model : str, default="poincare"
         Coordinates of the input and of the output.
     curvature : float, default=-1.0
@@ -46,7 +43,7 @@ class PGA(GeodesicReduction):
     tol : float, default=1e-8
         The search stops if steps improve the objective by less than this fraction.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for the order of the points, the starting points and the noise.
+        Seed for the order of the points and the starting points.
     verbose : int, default=0
         If 1, print a line to stderr after each round of the search.
 
@@ -104,7 +101,6 @@ class PGA(GeodesicReduction):
         strategy: Literal["joint", "greedy"] = "joint",
         objective: Literal["variance", "residual"] = "variance",
         base_point: Any = "mean",
-        base_noise: float = 0.0,
         model: ModelChoice = "poincare",
         curvature: float = -1.0,
         n_init: int | Literal["auto"] = "auto",
@@ -117,7 +113,6 @@ class PGA(GeodesicReduction):
         self.strategy = strategy
         self.objective = objective
         self.base_point = base_point
-        self.base_noise = base_noise
         self.model = model
         self.curvature = curvature
         self.n_init = n_init

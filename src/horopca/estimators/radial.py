@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
 from ..geometry import lift, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, norm, unit
@@ -46,7 +45,6 @@ class RadialPCA(LinearReduction):
     --------
     TangentPCA : projects the radii with the directions.
     HoroPCA : chooses the directions that keep the distances between points.
-    HalfSpaceProjection : another baseline with a closed form.
 
     Examples
     --------
@@ -62,11 +60,6 @@ class RadialPCA(LinearReduction):
     True
     """
 
-    def __init__(self, n_components: int | None = 2, *, model: ModelChoice = "poincare", curvature: float = -1.0) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.curvature = curvature
-
     def _lengthens(self) -> bool:
         return True
 
@@ -78,26 +71,26 @@ class RadialPCA(LinearReduction):
     def _scale(t: Array) -> Array:
         """1 / sinh r for points at time t = cosh r, and 0 at the centre."""
         xp, sinh = array_namespace(t), sinh_of(t)
-        apart = sinh > 1e-7
+        apart = sinh > 1e-7  # nearer points have no direction but rounding error
         return xp.where(apart, 1 / xp.where(apart, sinh, xp.ones_like(sinh)), xp.zeros_like(sinh))
 
-    def _leaning(self, b: Array, rest: Array) -> tuple[Array, Array]:
+    def _centred_directions(self, b: Array, rest: Array) -> tuple[Array, Array]:
         """|s| (n,) of points, and |s| W (u - mean direction), of shape (k, n), for the first k components W."""
         xp = array_namespace(b)
         size = xp.sqrt(xp.sum(b * b, axis=0) + rest)
         middle = from_numpy(self.components_[: b.shape[0]] @ self.mean_direction_, b)
         return size, b - middle[:, None] * size
 
-    def _flat(self, t: Array, b: Array, rest: Array) -> Array:
-        size, lean = self._leaning(b, rest)
+    def _images_from_coordinates(self, t: Array, b: Array, rest: Array) -> Array:
+        size, centred = self._centred_directions(b, rest)
         # a point in the mean direction has no direction left: it is mapped to the centre
-        return lift(unit(lean.T) * size[:, None])
+        return lift(unit(centred.T) * size[:, None])
 
     def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
-        # an error in b rotates the image, the more the smaller `lean` is; near the mean, an error in t changes the radius
+        # an error in b rotates the image, the more the smaller `centred` is; near the mean, an error in t changes the radius
         xp = array_namespace(b)
-        size, lean = self._leaning(b, rest)
-        return (error * size < IMAGE_ERROR / 4 * xp.sqrt(xp.sum(lean * lean, axis=0))) & (
+        size, centred = self._centred_directions(b, rest)
+        return (error * size < IMAGE_ERROR / 4 * xp.sqrt(xp.sum(centred * centred, axis=0))) & (
             error * t < IMAGE_ERROR / 4 * size * size
         )
 

@@ -21,9 +21,9 @@ from .._optimize.result import Ending
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boosted
-from ..statistics import frechet_mean, principal_axes
+from ..statistics.means import frechet_mean, principal_axes
 from .base import HyperbolicEstimator, new_fit
-from .fitting import check_stopping, check_weights, ending_after, fitted_coordinates, report_end
+from .fitting import check_stopping, check_weights, ending_after, fitted_coordinates, log, report_end
 from .margin import largest_margins
 
 AXES = 2  # Starts: hyperplanes perpendicular to this many principal axes, with either sign, and the Euclidean solution.
@@ -56,6 +56,8 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         Newton steps for each class, from each start.
     tol : float, default=1e-8
         The search ends when the gradient is below this fraction of the sum of all weights.
+    verbose : int, default=0
+        If 1, print a line to stderr after each hyperplane, or group of hyperplanes that are found together.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         curvature: float = -1.0,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.class_weight = class_weight
@@ -115,6 +118,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         self.curvature = curvature
         self.max_iter = max_iter
         self.tol = tol
+        self.verbose = verbose
 
     @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -163,6 +167,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
             sides = np.where(codes == some[:, None], 1.0, -1.0)
             starts = np.stack([_starts(framed, side, cost) for side in sides])
             planes.append(largest_margins(framed, sides, cost, starts, max_iter=self.max_iter, tol=self.tol))
+            log(self, f"{sum(len(found[0]) for found in planes)} of {len(positive)} hyperplanes")
         normals, self.loss_, steps, converged = map(np.concatenate, zip(*planes, strict=True))
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
         self.coef_ = boosted(self._normals, self._mean)
@@ -213,16 +218,11 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
 
 def _starts(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """Normals (S, d+1) to start from: the Euclidean solution, and both sides of the first principal axes."""
-    across = np.eye(x.shape[1])[1 : AXES + 1]
-    return np.concatenate([_euclidean_normal(x, side, cost)[None], across, -across])
-
-
-def _euclidean_normal(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """The normal of the Euclidean support vector machine in the Klein ball: a.k + b = <(-b, a), x> / t."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a start need not be the best
         svm = LinearSVC(dual=False).fit(x[:, 1:] / x[:, :1], side, cost / cost.mean())
-    return np.concatenate([-svm.intercept_, svm.coef_[0]])
+    across = np.eye(x.shape[1])[1 : AXES + 1]
+    return np.vstack([np.append(-svm.intercept_, svm.coef_), across, -across])  # in the Klein ball, a.k + b = <(-b, a), x> / t
 
 
 def check_labels(y: Any, n: int, *, fewest: int = 1, why: str = "") -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .._input.coordinates import ModelChoice
 from ..geometry._arrays import Array, array_namespace
 from .linear import LinearReduction, sinh_of
 
@@ -56,13 +55,6 @@ class TangentPCA(LinearReduction):
     >>> TangentPCA(n_components=2).fit_transform(X).shape
     (121, 2)
     """
-
-    def __init__(
-        self, n_components: int | float | None = 2, *, model: ModelChoice = "poincare", curvature: float = -1.0
-    ) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.curvature = curvature
 
     @staticmethod
     def _scale(t: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,8 +15,8 @@ from .._optimize.result import Ending
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
-from ..statistics import principal_axes
-from .base import Transformer
+from ..statistics.means import principal_axes
+from .base import AnArray, Transformer
 from .fitting import ending_after, fitted_coordinates, store_mean
 
 ALL_COINCIDE = "X must hold different points, but all its rows are the same point: there is no variance to normalise."
@@ -89,6 +89,10 @@ class Whitener(Transformer):
 
         return TranslatedPoints(rows, self._mean).map(features)
 
+    @overload
+    def inverse_transform(self, Y: AnArray) -> AnArray: ...
+    @overload
+    def inverse_transform(self, Y: Any) -> Any: ...
     def inverse_transform(self, Y: Any) -> Any:
         """Points with given whitened coordinates.
 

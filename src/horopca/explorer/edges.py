@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from ..io import load, load_edges
+from ..io.files import listed
 
 INTEGER = re.compile(r"-?\d+")
 
@@ -35,7 +36,7 @@ def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.n
     rows = _rows_by_name(names, path)
     unknown = [node for node in graph.names if node not in rows]
     if unknown:
-        raise ValueError(f"{path} joins {len(unknown)} node(s) that are not among the names, such as {unknown[0][:40]!r}.")
+        raise ValueError(f"{path} must join names of points, but no point is called {listed(unknown)}.")
     return np.asarray(np.array([rows[node] for node in graph.names])[graph.edges])
 
 

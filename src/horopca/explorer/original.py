@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -15,16 +14,16 @@ from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..metrics.distances import best_scale
-from ..metrics.neighbours import EXACT_POINTS, TIE, neighbour_ranks, trust_of_ranks
+from ..metrics.neighbours import EXACT_POINTS, TIE, DistancesFrom, mean_changes, neighbour_ranks, trust_of_ranks
 from ..neighbors.estimator import nearest_neighbours
-from ..statistics import standard_error
+from ..statistics.pairs import standard_error
 from .columns import Arrays, Header, is_several
 
 STORED_NEIGHBOURS = 300_000  # neighbours in one page, so that 100,000 points stay below 6 MB
 STORED_NUMBERS = 150_000  # coordinates of the original in one page, needed to refit: 1.5 MB
-EXACT_NODES = 1 << 11  # nodes of a graph up to which ranks of all are counted: all shortest paths take two seconds
-SAMPLED = 512  # points whose ranks are counted where there are more than these, or than EXACT_POINTS without a graph
-PAIRS = 1 << 22  # pairs that the average distortion is measured on: a second for points, two for a graph of 20,000 nodes
+EXACT_NODES = 1 << 11  # up to this many nodes of a graph, ranks are counted for all: all shortest paths take two seconds
+SAMPLED = 512  # points whose ranks are counted if there are more than EXACT_NODES in a graph, or than EXACT_POINTS
+PAIRS = 1 << 22  # pairs on which the average distortion is measured: a second for points, two for a graph of 20,000 nodes
 
 # A measure: its name, whether high values are the good ones, and what it is.
 MEASURES = {
@@ -44,49 +43,43 @@ MEASURES = {
 }
 
 
-Distances: TypeAlias = Callable[[np.ndarray], np.ndarray]  # from some of n points to all: indices (m,) to distances (m, n)
-
-
-class Original(NamedTuple):
-    """The distances before the reduction."""
-
-    word: str  # "original" or "graph", as the page calls it
-    rows: Distances
-    points: np.ndarray | None = None  # (n, d+1), where the original is points
-    graph: csr_array | None = None  # (n, n), where it is a graph
-    unit: float = 1.0  # of its distances, in the user's units
+# The distances from rows (m,) of the original to all its rows, (m, n); its points (n, d+1) and its graph (n, n), if it has any.
+Original: TypeAlias = tuple[DistancesFrom, np.ndarray | None, csr_array | None]
 
 
 def add_original(
     header: Header, arrays: Arrays, original: Any, metric: MetricName, y: np.ndarray, n_neighbors: int, coordinates: Coordinates
 ) -> float | None:
     """Add neighbours in the original and what the picture y (n, 3) changed; return the average distortion of the picture."""
-    before, k, n = check_original(original, metric, len(y), coordinates), check_count("n_neighbors", n_neighbors, 1), len(y)
-    header["before"] = before.word
+    n, k = len(y), check_count("n_neighbors", n_neighbors, 1)
+    before = check_original(original, metric, n, coordinates)
+    distances, points, graph = before
+    header["before"] = "original" if graph is None else "graph"  # as the page calls it
     if n < 3:
         return None
     k = min(k, (n - 1) // 2)
-    here, near = nearest_neighbours(y, k)
-    there, far, apart = neighbours_before(before, k, here, y)
-    away = np.stack([distance(y, y[column]) for column in there.T], axis=1)
-    added, lost = apart > TIE * far[:, -1:], away > TIE * near[:, -1:]
+    here, d_here = nearest_neighbours(y, k)
+    there, d_there, before_here = neighbours_before(before, k, here, y)
+    after_there = np.stack([distance(y, y[column]) for column in there.T], axis=1)
+    added, lost = before_here > TIE * d_there[:, -1:], after_there > TIE * d_here[:, -1:]
     header["k"] = kept = min(max(3, min(10, STORED_NEIGHBOURS // n)), k)
     bits = 1 << np.arange(kept)
     arrays["there"] = there[:, :kept].ravel().astype(np.uint32)
     if kept == k or kept == 10:  # of more points the page computes them, to stay small
         arrays["here"] = here[:, :kept].ravel().astype(np.uint32)
     arrays |= {"added": (added[:, :kept] @ bits).astype(np.uint16), "missing": (lost[:, :kept] @ bits).astype(np.uint16)}
-    arrays["spans"] = rounded(far[:, :kept].ravel() * before.unit)
-    total, error, scale = average_change(before.rows, y, before.graph is not None)
-    if before.graph is not None:
+    arrays["spans"] = rounded(d_there[:, :kept].ravel() / (coordinates.scale if graph is None else 1))
+    total, error, scale = average_change(distances, y, graph is not None)
+    if graph is not None:
         header["graph_scale"] = scale / coordinates.scale
-        _add_edge_length(header, arrays, before.graph)
-    found = {"false": added.mean(axis=1), "lost": lost.mean(axis=1), "distortion": local_distortion(away, scale * far)}
-    found |= rank_measures(before.rows, y, here, there, EXACT_POINTS if before.graph is None else EXACT_NODES)
+        _add_lengths(arrays, graph)
+    found = {"false": added.mean(axis=1), "lost": lost.mean(axis=1), "distortion": mean_changes(scale * d_there, after_there)}
+    found |= rank_measures(distances, y, here, there, EXACT_POINTS if graph is None else EXACT_NODES)
     _add_measures(header, arrays, found, k, n)
-    _add_coordinates(header, arrays, before)
+    if points is not None:
+        _add_coordinates(header, arrays, points)
     if total is not None:
-        header["total"] = f"Average distortion, {before.word} → picture: {_percent(total, error)}"
+        header["total"] = f"Average distortion, {header['before']} → picture: {_percent(total, error)}"
     return total
 
 
@@ -100,23 +93,24 @@ def _add_measures(header: Header, arrays: Arrays, found: dict[str, np.ndarray], 
             arrays[key] = rounded(values)
 
 
-def _add_edge_length(header: Header, arrays: Arrays, graph: csr_array) -> None:
-    """The length of an edge, if the page holds the graph and all its edges have this length: it can count steps then."""
-    rows = arrays.get("edges", np.empty(0, dtype=np.uint32)).reshape(2, -1)
-    drawn = {(min(pair), max(pair)) for pair in rows.T.tolist()}
-    held = {(min(pair), max(pair)) for pair in zip(*(part.tolist() for part in graph.nonzero()), strict=True)}
-    if held and drawn == held and graph.data.min() == graph.data.max():
-        header["edge_length"] = float(graph.data[0])
+def _add_lengths(arrays: Arrays, graph: csr_array) -> None:
+    """Add the lengths of the edges, if they are those of the graph: the ruler measures paths with them."""
+    if "edges" not in arrays:
+        return
+    i, j = arrays["edges"].reshape(2, -1).astype(np.int64)
+    n = graph.shape[0]
+    a, b = graph.nonzero()
+    if set((np.minimum(i, j) * n + np.maximum(i, j)).tolist()) == set((np.minimum(a, b) * n + np.maximum(a, b)).tolist()):
+        there, back = (np.where(lengths > 0, lengths, np.inf) for lengths in (graph[i, j], graph[j, i]))
+        arrays["lengths"] = np.minimum(there, back).astype(np.float32)
 
 
-def _add_coordinates(header: Header, arrays: Arrays, before: Original) -> None:
-    """The coordinates that a refit starts from."""
-    if before.points is None:
-        header["omitted"].append(f"no refit: the original is a {'graph' if before.graph is not None else 'distance matrix'}")
-    elif before.points[:, 1:].size > STORED_NUMBERS:
-        header["omitted"].append(f"no refit: the original has more than {STORED_NUMBERS:,} numbers")
+def _add_coordinates(header: Header, arrays: Arrays, points: np.ndarray) -> None:
+    """Add the coordinates that a refit starts from or, if there are too many, that there is no refit."""
+    if points[:, 1:].size > STORED_NUMBERS:
+        header["omitted"] = f"no refit: the original has more than {STORED_NUMBERS:,} numbers"
     else:
-        header["dimension"], arrays["original"] = before.points.shape[1] - 1, before.points[:, 1:].ravel()
+        header["dimension"], arrays["original"] = points.shape[1] - 1, points[:, 1:].ravel()
 
 
 # ---------------------------------------------------------------- the forms of an original
@@ -135,7 +129,7 @@ def check_original(original: Any, metric: MetricName, n: int, coordinates: Coord
     if before.shape[0] != n:
         raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
     x = np.asarray(before.take(np.arange(n)), dtype=np.float64)
-    return Original("original", lambda some: pairwise_distance(x[some], x), points=x, unit=1 / coordinates.scale)
+    return lambda some: pairwise_distance(x[some], x), x, None
 
 
 def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Original:
@@ -144,11 +138,11 @@ def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Origi
         raise ValueError(f"original must have one row and one column for each of the {n} points of Y, but has shape {shape}.")
     if not issparse(original):
         distances = check_distances(np.asarray(original, dtype=np.float64), name="original")
-        return Original("original", lambda some: coordinates.scale * distances[some], unit=1 / coordinates.scale)
+        return lambda some: coordinates.scale * distances[some], None, None
     graph = csr_array(original, dtype=np.float64)
     if not (np.isfinite(graph.data).all() and (graph.data > 0).all()):
         raise ValueError("original, as a graph, must have finite positive lengths of edges, but has others.")
-    return Original("graph", lambda some: dijkstra(graph, directed=False, indices=some), graph=graph)
+    return lambda some: dijkstra(graph, directed=False, indices=some), None, graph
 
 
 # ---------------------------------------------------------------- neighbours and measures
@@ -159,26 +153,27 @@ def neighbours_before(before: Original, k: int, here: np.ndarray, y: np.ndarray)
 
     Of nodes at the same distance in a graph, which are many, those nearest in the picture y (n, 3) are taken.
     """
-    if before.points is not None:
-        x = before.points
+    distances, x, graph = before
+    if x is not None:
         return *nearest_neighbours(x, k), np.stack([distance(x, x[column]) for column in here.T], axis=1)
-    n, limit = len(y), 0.0 if before.graph is None else float(np.median(before.graph.data))
-    there, far, apart = np.empty((n, k), dtype=np.int64), np.empty((n, k)), np.empty((n, k))
+    n, limit = len(y), 0.0 if graph is None else float(np.median(graph.data))
+    there, d_there, d_here = np.empty((n, k), dtype=np.int64), np.empty((n, k)), np.empty((n, k))
     step = max(1, BLOCK_ELEMENTS // n)
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
-        d = before.rows(rows) if before.graph is None else _paths(before.graph, rows, k, limit)
+        d = distances(rows) if graph is None else _paths(graph, rows, k, limit)
         d[np.arange(len(rows)), rows] = np.inf
         reach = np.partition(d, k - 1, axis=1)[:, k - 1 : k]
         tied = np.isfinite(d) & (np.abs(d - reach) <= (TIE - 1) * reach)
+        # equal distances are ordered by those in the picture
         order = np.where(tied, reach * (1 - 1e-9 / (1 + pairwise_distance(y[rows], y))), d)
         near = np.argpartition(order, k - 1, axis=1)[:, :k]
         length = np.take_along_axis(d, near, axis=1)
         order = np.lexsort((near, length), axis=1)
-        there[rows], far[rows] = (np.take_along_axis(part, order, axis=1) for part in (near, length))
-        apart[rows] = np.take_along_axis(d, here[rows], axis=1)
-        limit = max(limit, float(np.max(far[rows], initial=0.0, where=np.isfinite(far[rows]))))
-    return there, far, apart
+        there[rows], d_there[rows] = (np.take_along_axis(part, order, axis=1) for part in (near, length))
+        d_here[rows] = np.take_along_axis(d, here[rows], axis=1)
+        limit = max(limit, float(np.max(d_there[rows], initial=0.0, where=np.isfinite(d_there[rows]))))
+    return there, d_there, d_here
 
 
 def _paths(graph: csr_array, rows: np.ndarray, k: int, limit: float) -> np.ndarray:
@@ -193,7 +188,7 @@ def _paths(graph: csr_array, rows: np.ndarray, k: int, limit: float) -> np.ndarr
 
 
 def rank_measures(
-    before: Callable[[np.ndarray], np.ndarray], y: np.ndarray, here: np.ndarray, there: np.ndarray, exact: int
+    before: DistancesFrom, y: np.ndarray, here: np.ndarray, there: np.ndarray, exact: int
 ) -> dict[str, np.ndarray]:
     """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points.
 
@@ -206,15 +201,7 @@ def rank_measures(
     return {"trust": trust_of_ranks(trust, n), "continuity": trust_of_ranks(continuity, n)}
 
 
-def local_distortion(away: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Mean of |d' - d| / d over the neighbours of each point, both (n, k); NaN where no d is positive and finite."""
-    apart = (distances > 0) & np.isfinite(distances)
-    change = np.where(apart, np.abs(away / np.where(apart, distances, 1.0) - 1), 0.0)
-    count = apart.sum(axis=1)
-    return np.where(count > 0, change.sum(axis=1) / np.maximum(count, 1), np.nan)
-
-
-def average_change(before: Distances, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:
+def average_change(before: DistancesFrom, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:
     """Mean over pairs of |d' / (s d) - 1|, its standard error (0 for all pairs), and s.
 
     s is the best scale if `free_scale`, as the unit of a graph is arbitrary, and 1 otherwise. The mean is None without pairs.

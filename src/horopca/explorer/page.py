@@ -29,6 +29,7 @@ from .original import add_original
 
 Layout = Literal["slider", "side"]
 LAYOUTS = get_args(Layout)
+LEAST_REACH = 1e-6  # If no point is farther from the centre than this, all are equal to rounding, and are not magnified.
 MOST_PANES = 4  # more are too narrow to work in
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # comments and indents, which the page does not need
@@ -108,7 +109,8 @@ class Page:
 
     def __repr__(self) -> str:
         size = len(self.html) / 1e6
-        return f'<Page: {self.n_points:,} points, {size:.1f} MB; .save("page.html") keeps it>'
+        points = "1 point" if self.n_points == 1 else f"{self.n_points:,} points"
+        return f'<Page: {points}, {size:.1f} MB; .save("page.html") keeps it>'
 
 
 def explore(
@@ -138,9 +140,9 @@ def explore(
     Parameters
     ----------
     Y : array of shape (n, 2), or (n, 3) for ``model="lorentz"``; or several of them, in a list or along a first axis
-        Points of the plane, such as ``HoroPCA(2).fit_transform(X)``. Points of the ball round together at radii beyond 17:
-        use Lorentz or tangent coordinates there. Several arrays are pictures of the same points, row by row, such as
-        epochs of a training. The page starts with the last of them.
+        Points of the plane, such as ``HoroPCA(2).fit_transform(X)``. Far from the origin, rounding merges points of
+        the ball: use Lorentz coordinates there. Several arrays are pictures of the same points, row by row, such as epochs of
+        a training. The page starts with the last of them.
     labels : sequence of n, mapping of names to such sequences, or data frame, optional
         The class of each point, to colour, select and filter by. Several columns can be passed.
     names : sequence of n, optional
@@ -212,7 +214,7 @@ def explore(
     if side and not 2 <= len(frames) <= MOST_PANES:
         raise ValueError(f'layout="side" shows 2 to {MOST_PANES} pictures, but Y has {len(frames)}.')
     y, n, everything = frames[-1], len(frames[-1]), np.concatenate(frames)
-    header: dict[str, Any] = {"unit": 1 / coordinates.scale, "ramps": RAMPS, "omitted": []}
+    header: dict[str, Any] = {"unit": 1 / coordinates.scale, "ramps": RAMPS}
     header |= {"other": {"light": OTHER, "dark": DARK_OTHER}, "plain": {"light": COLOURS[0], "dark": DARK_COLOURS[0]}}
     header["radii"] = ranges_of(radius(everything) / coordinates.scale)
     arrays: Arrays = {}
@@ -221,15 +223,15 @@ def explore(
     add_texts(header, n, names, details, images)
     add_numbers(header, arrays, n, values, sizes)
     pairs = None if edges is None else check_edges(edges, n)
-    top = None if pairs is None else root_of_tree(pairs, n)
+    tree_root = None if pairs is None else root_of_tree(pairs, n)
     if pairs is not None and len(pairs):
         arrays["edges"] = pairs[np.lexsort(pairs.T)].T.ravel().astype(np.uint32)  # in this order they compress best
-        if top is not None:
-            arrays["subtrees"] = subtree_sizes(pairs, n, top)
+        if tree_root is not None:
+            arrays["subtrees"] = subtree_sizes(pairs, n, tree_root)
     distortion = None if original is None else add_original(header, arrays, original, metric, y, n_neighbors, coordinates)
     if regions is not None:  # ellipses in the tangent spaces of the points, from which the page computes borders
         header["level"], arrays["ellipses"] = regions.level, (check_regions(regions, n) * coordinates.scale).ravel()
-    homes = [_home(frame if side else y, top, root) for frame in frames]
+    homes = [_home(frame if side else y, tree_root, root) for frame in frames]
     _add_view(header, homes, frames)
     if side:
         header |= {"layout": layout, "homes": [home[1:].tolist() for home in homes]}
@@ -239,16 +241,19 @@ def explore(
 def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.ndarray]) -> None:
     """Add where the page starts, in which model, and how far the points of all pictures are from there."""
     seen = np.concatenate([translate_to_origin(frame, home) for frame, home in zip(frames, homes, strict=True)])
-    header["home"], header["reach"] = homes[-1][1:].tolist(), 1.05 * float(radius(seen).max()) or 0.5
+    reach = 1.05 * float(radius(seen).max())
+    header["home"], header["reach"] = homes[-1][1:].tolist(), reach if reach > LEAST_REACH else 0.5
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
     if header["model"] == "equidistant":
         why = why_equidistant(seen)
         header["why"] = why[0].upper() + why[1:]
 
 
-def _home(y: np.ndarray, top: int | None, root: int | None) -> np.ndarray:
-    """The point that the page starts from: the row `root`, or the usual centre of a tree with the root `top`, or of points."""
-    return choose_centre(y, top) if root is None else np.asarray(y[check_count("root", root, 0, len(y) - 1, " (a row of Y)")])
+def _home(y: np.ndarray, tree_root: int | None, root: int | None) -> np.ndarray:
+    """The point that the page starts from: the row `root` if given, else the centre that `choose_centre` finds."""
+    if root is None:
+        return choose_centre(y, tree_root)
+    return np.asarray(y[check_count("root", root, 0, len(y) - 1, " (a row of Y)")])
 
 
 # ---------------------------------------------------------------- the file

@@ -7,6 +7,7 @@ standard (NumPy, torch, CuPy, JAX): the last axis holds coordinates, the axes be
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import array_api_compat
@@ -14,7 +15,7 @@ import array_api_compat.numpy as numpy_namespace
 import numpy as np
 from array_api_compat import device, is_cupy_array
 
-NUMPY_TYPES = (np.ndarray, np.generic)
+NUMPY_TYPES = (np.ndarray, np.generic)  # a tuple, which torch.compile can trace
 SHORTEST = 1e-150  # Below this length a vector has no direction: its square underflows.
 
 
@@ -32,21 +33,70 @@ def is_torch(a: Any) -> bool:
     return torch is not None and isinstance(a, torch.Tensor)
 
 
+def on_host(a: Array) -> bool:
+    """Whether an array is in the memory of the host, not of an accelerator."""
+    return "cpu" in str(a.device if is_torch(a) else device(a)).lower()  # torch.compile can trace the first
+
+
 def array_namespace(*arrays: Array) -> Any:
-    """The library of some arrays."""
+    """The library of some arrays. Raises TypeError if one is not an array."""
     if all(map(is_numpy, arrays)):  # a shortcut: a search calls this some ten thousand times
         return numpy_namespace
     if all(map(is_torch, arrays)):  # a shortcut, which torch.compile can trace
         from array_api_compat import torch as torch_namespace
 
         return torch_namespace
-    return array_api_compat.array_namespace(*arrays)
+    try:
+        return array_api_compat.array_namespace(*arrays)
+    except TypeError:
+        kinds = ", ".join(sorted({type(a).__name__ for a in arrays}))
+        raise TypeError(
+            f"Points must be in arrays of NumPy, torch, CuPy or JAX, all of one library, but are of type {kinds}. "
+            "Pass numpy.asarray of them."
+        ) from None
+
+
+def as_floats(X: Any, name: str = "X") -> Any:
+    """X as an array of floating-point numbers: arrays of these unchanged; integers, lists and data frames in float64.
+
+    Missing values and masked entries become NaN. Raises ValueError or TypeError if X is not made of real numbers.
+    """
+    if is_torch(X) and X.is_floating_point():  # a shortcut, which torch.compile can trace
+        return X
+    if hasattr(X, "toarray"):
+        raise TypeError(f"{name} must be dense, but is a sparse {type(X).__name__}. Pass {name}.toarray().")
+    if hasattr(X, "iloc") or type(X).__module__.startswith("polars"):
+        plain = X.to_numpy()
+        X = X if plain.dtype.kind == "O" else plain
+    if "complex" in str(getattr(X, "dtype", "")):
+        raise ValueError(f"Complex data not supported: {name} must be real, but has dtype {X.dtype}.")
+    if array_api_compat.is_array_api_obj(X) and not is_numpy(X):
+        xp = array_namespace(X)
+        return X if xp.isdtype(X.dtype, "real floating") else xp.astype(X, xp.float64)
+    if X is None or np.isscalar(X) or np.shape(getattr(X, "shape", (1,))) == (0,):
+        raise ValueError(f"{name} must be an array of numbers, but is {X!r}.")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not isinstance(X, np.ma.MaskedArray | np.matrix):
+        return X
+    dtypes = dict(X.dtypes) if hasattr(X, "select_dtypes") else {"": getattr(X, "dtype", None)}
+    if dates := [str(dtype) for dtype in dtypes.values() if getattr(dtype, "kind", "") in ("m", "M")]:
+        raise ValueError(f"{name} must be an array of numbers, but has {dates[0]}. Drop or convert dates and times.")
+    try:
+        return to_numpy(X)
+    except (OverflowError, TypeError, ValueError) as error:
+        others = [column for column, dtype in dtypes.items() if getattr(dtype, "kind", "") == "O"]
+        hint = f". Drop or convert the column {others[0]!r}." if others and "" not in dtypes else ""
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} must be an array of numbers with rows of equal length, but is not: {error}{hint}") from None
 
 
 def dot(u: Array, v: Array) -> Array:
     """Euclidean inner product over the last axis."""
     xp = array_namespace(u, v)
-    return xp.vecdot(u, v) if is_numpy(u) else xp.sum(u * v, axis=-1)  # torch's vecdot has no rule for vmap
+    if not is_numpy(u):
+        return xp.sum(u * v, axis=-1)  # torch's vecdot has no rule for vmap
+    if u.strides[-1:] != (u.itemsize,):  # a transposed array: vecdot takes twenty times as long
+        return np.einsum("...i,...i->...", u, v)
+    return xp.vecdot(u, v)
 
 
 def finite_root(a: Array) -> Array:
@@ -87,21 +137,30 @@ def with_rows(a: Array, which: Any, rows: Any) -> Array:
     return a
 
 
+def row_slices(n: int, step: int) -> Iterator[slice]:
+    """Consecutive slices of `step` rows that cover n rows."""
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
 def from_numpy(values: Any, like: Array) -> Array:
     """Small host-side `values` as an array of the library, dtype and device of `like`; a tensor keeps its graph."""
     if is_torch(values):
         return values.to(like)
     if is_numpy(like):
         return np.asarray(values, dtype=like.dtype)  # type: ignore[return-value]
+    values = np.asarray(values, order="C")  # torch does not accept negative strides
     return array_namespace(like).asarray(values, dtype=like.dtype, device=device(like))
 
 
 def to_numpy(a: Any) -> np.ndarray:
-    """`a` on the host, as a float64 NumPy array."""
+    """`a` on the host, as a float64 NumPy array; missing values of pandas and masked entries become NaN."""
     if is_torch(a):
-        a = a.detach().cpu().double()
-    elif is_cupy_array(a):
+        return a.detach().cpu().double().numpy()
+    if is_cupy_array(a):
         a = a.get()
-    elif hasattr(a, "iloc"):  # pandas, whose NA becomes NaN
+    elif hasattr(a, "iloc"):  # pandas
         return a.to_numpy(dtype=float, na_value=np.nan)
+    elif isinstance(a, np.ma.MaskedArray):
+        return np.ma.filled(a.astype(float), np.nan)
     return np.asarray(a, dtype=float)

@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, dot, from_numpy, to_numpy
+from ._arrays import Array, array_namespace, as_floats, dot, from_numpy, to_numpy
+from ._points import as_weights
 from .hyperboloid import distance, origin
 from .isometries import Frame, boosted, translate, translate_to_origin
-from .models import lift
+from .models import OFF_HYPERBOLOID, lift
 
 ROUNDS = 3  # How often the closed form is applied: each round translates the clouds by the last result, which restores digits.
 RANK_TOLERANCE = 1e-12  # A singular value below this fraction of the largest is 0 to rounding: either orientation is optimal.
 LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
 LEAST_GAIN = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
-OFF_HYPERBOLOID = 1e-3  # A larger relative error of the time is not rounding, even in float16.
 FARTHEST = 175.0  # The largest radius of a point: the product of the coordinates of two does not overflow.
 
 
@@ -108,36 +108,30 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
 
 def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
     """Validate points and weights, and normalise the weights to sum 1."""
-    x, y = (side if hasattr(side, "ndim") else np.asarray(side, dtype=float) for side in (x, y))
-    if x.ndim != 2 or x.shape != y.shape or not x.shape[0]:
+    x, y = as_floats(x, "x"), as_floats(y, "y")
+    if x.ndim != 2 or x.shape != y.shape or not x.shape[0] or x.shape[1] < 2:
         raise ValueError(
             f"x and y must be points (n, d+1) that correspond row by row, but have shapes {tuple(x.shape)} and "
             f"{tuple(y.shape)}."
         )
     xp = array_namespace(x, y)
-    w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(weights, x)
-    if w.shape != (x.shape[0],):
-        raise ValueError(f"weights must be one number for each of the {x.shape[0]} points, but have shape {tuple(w.shape)}.")
-    total = float(xp.sum(w))
-    if not (bool(xp.all(w >= 0)) and 0 < total < np.inf):
-        raise ValueError("weights must be finite and non-negative, and not all zero.")
+    w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(as_weights(weights, x.shape[0]), x)
     counted = w > 0
     for name, side in (("x", x), ("y", y)):
-        known = xp.where(xp.isfinite(side), side, xp.zeros_like(side))  # rows that are not finite are rejected below
-        with np.errstate(over="ignore"):  # the time of a very far point overflows to infinity
-            off = xp.abs(known[:, 0] - lift(known[:, 1:])[:, 0]) > OFF_HYPERBOLOID * xp.abs(known[:, 0])
-        bad = np.flatnonzero(to_numpy(counted & (off | ~xp.all(xp.isfinite(side), axis=1))))
+        with np.errstate(over="ignore", invalid="ignore"):  # such rows are not on it, as far as float64 tells
+            t, time = side[:, 0], lift(side[:, 1:])[:, 0]
+            bad = np.flatnonzero(to_numpy(counted & ~(xp.abs(t - time) <= OFF_HYPERBOLOID * xp.abs(t))))
         if len(bad):
             raise ValueError(
                 f"{name} must hold points of the hyperboloid, with time² = 1 + |space|² and time first, but row {bad[0]} is "
                 f"{to_numpy(side[int(bad[0]), :])!s:.60}. Convert points of other models with to_hyperboloid."
             )
-        if bool(xp.any(counted & (known[:, 0] > float(np.cosh(FARTHEST))))):
+        if bool(xp.any(counted & (t > float(np.cosh(FARTHEST))))):
             raise ValueError(
                 f"{name} must hold points within radius {FARTHEST:g} of the origin (the range of float64), but one is farther. "
                 "Move the points with translate_to_origin, or leave such points out."
             )
-    return x[counted], y[counted], w[counted] / total
+    return x[counted], y[counted], w[counted] / xp.sum(w)
 
 
 def _closed_form(x: Array, y: Array, w: Array, reflections: bool) -> Alignment:
@@ -177,7 +171,7 @@ def _singular_pair(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     e = e * np.sign(e[0])
     pair = np.stack([e, T @ e])
     squares = pair[:, 0] ** 2 - dot(pair[:, 1:], pair[:, 1:])
-    if squares.min() <= 1e-9:  # of vectors of lengths near 1
+    if squares.min() <= 1e-9:  # the vectors have lengths near 1, so they are light-like to rounding and determine no points
         return origin(len(M) - 1), origin(len(M) - 1)
     e, f = lift(pair[:, 1:] / np.sqrt(squares)[:, None])
     return e, f

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, dot, is_numpy, unit
+from ._arrays import Array, array_namespace, dot, is_numpy, norm, unit
 from .hyperboloid import gap, inner, light_cone, radius
 from .isometries import translate
 from .models import FLAT, to_hyperboloid
 
 FARTHEST_TANGENT = 1e8  # The largest t = cosh(radius) of a point with tangent vectors: they have eight digits there.
-MOST_LOSS = 1e9  # The largest t(x) cosh(d) / t(y), by which the rounding of a vector from x grows in y: seven digits are left.
+MOST_LOSS = 1e9  # The largest factor by which the rounding of a tangent vector may grow: seven digits are left.
 
 
 def exp(x: Array, v: Array) -> Array:
@@ -136,8 +136,16 @@ def _check_reach(*points: Array) -> None:
 
 
 def _check_loss(x: Array, y: Array, cosh: Array) -> None:
-    """Raise ValueError if rounding keeps a tangent vector at x from leading to y, at the distance d with this cosh(d)."""
-    if is_numpy(x) and (loss := x[..., 0] * cosh / y[..., 0]).max(initial=0) > MOST_LOSS:
+    """Raise ValueError if rounding keeps a tangent vector at x from leading to y, at the distance d with this cosh(d).
+
+    The direction of a vector at x is known to 1e-16 t(x). At y this is an error of sinh(d) times as much across the geodesic:
+    1 / t(y) of it across the ray from the origin to y, relative to t(y), and along the ray the sine of the angle at y.
+    """
+    if not is_numpy(x):
+        return
+    s, u = x[..., 1:], unit(y[..., 1:])
+    beside = norm(s - dot(s, u)[..., None] * u)  # sinh(d) times the sine of the angle at y, by the law of sines
+    if (loss := x[..., 0] * (cosh / y[..., 0] + beside)).max(initial=0) > MOST_LOSS:
         k = np.unravel_index(loss.argmax(), loss.shape)
         r, d = (float(np.arccosh(np.broadcast_to(a, loss.shape)[k])) for a in (x[..., 0], cosh))
         raise ValueError(
@@ -173,7 +181,7 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     array([0.6, 0.8])
     """
     xp, square = array_namespace(x, v), inner(v, v)
-    if is_numpy(v) and (square <= 0).any():
+    if is_numpy(v) and not (square > 0).all():  # NaN is not either
         raise ValueError("v must contain tangent vectors that are not 0: a zero vector has no direction.")
     forward = x + v / xp.sqrt(square)[..., None]
     return unit(forward[..., 1:])

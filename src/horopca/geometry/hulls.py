@@ -65,26 +65,27 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
     array([[1., 0., 0.],
            [0., 1., 0.]])
     """
-    if points is None and ideal_points is None:
-        raise ValueError("A geodesic hull needs points or ideal points, but got neither.")
     rows = []
     if points is not None:
         x = np.atleast_2d(to_numpy(points))
+        if x.ndim != 2 or not (x[:, 0] >= 1).all():
+            raise ValueError("points must be points (m, d+1) of the hyperboloid, with time first. Use to_hyperboloid.")
         rows.append(x / x[:, :1])
     if ideal_points is not None:
-        q = np.atleast_2d(to_numpy(ideal_points))
+        q = unit_rows(ideal_points)
         rows.append(np.column_stack([np.ones(len(q)), q]))
-    A = np.concatenate(rows)
+    A = np.concatenate(rows) if rows else np.zeros((0, 2))
+    if len(A) == 0 or (len(A) == 1 and points is None):
+        raise ValueError(f"A geodesic hull needs a point or two ideal points, but got {len(A)} ideal points.")
     sizes = np.linalg.svd(A, compute_uv=False)
     if len(A) > A.shape[1] or sizes[-1] < DEPENDENT * sizes[0]:
         raise ValueError(
             f"The {len(A)} points of a geodesic hull must be independent, but one of them lies in the hull of the others "
             f"(smallest singular value {sizes[-1]:.1e}). Leave it out."
         )
-    if len(A) == 1 and points is None:
-        raise ValueError("The geodesic hull of a single ideal point is empty: give a point of H^d or a second ideal point.")
     frame = lorentz_frame(A)
-    frame[1:] = _fixed_signs(frame[1:])
+    largest = np.take_along_axis(frame, np.abs(frame).argmax(axis=1)[:, None], axis=1)
+    frame[1:] *= np.copysign(1.0, largest[1:])  # so that the largest entry of each row is positive
     return frame
 
 
@@ -98,10 +99,18 @@ def lorentz_frame(A: np.ndarray) -> np.ndarray:
     return frame
 
 
-def _fixed_signs(U: np.ndarray) -> np.ndarray:
-    """Rows with signs such that the largest entry of each is positive."""
-    biggest = U[np.arange(len(U)), np.abs(U).argmax(axis=1)]
-    return np.asarray(U * np.copysign(1.0, biggest)[:, None])
+def unit_rows(q: Array) -> np.ndarray:
+    """Ideal points as unit vectors, rows (K, d). Raises ValueError if a row is zero or not finite."""
+    rows = np.atleast_2d(to_numpy(q))
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise ValueError(f"Ideal points must be unit vectors in an array (K, d), but have shape {rows.shape}.")
+    sizes = np.linalg.norm(rows, axis=1)
+    bad = ~(np.isfinite(sizes) & (sizes > 0))
+    if bad.any():
+        raise ValueError(
+            f"Ideal points must be unit vectors, but row {bad.argmax()} has norm {sizes[bad.argmax()]:g}: it has no direction."
+        )
+    return np.asarray(rows / sizes[:, None])
 
 
 def hull_coordinates(x: Array, frame: np.ndarray) -> Array:

@@ -18,12 +18,12 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ._arrays import Array, array_namespace, dot, finite_root, is_numpy, is_torch, norm, unit
+from ._arrays import Array, array_namespace, dot, finite_root, is_numpy, is_torch, norm, on_host, row_slices, unit
 from .models import lift
 
 CLOSE = 1e-4  # Below this d, two terms of the series of sinh(f d) / sinh(d) are exact, and their gradients do not cancel.
 BLOCK_ELEMENTS = 1 << 16  # The entries of a block of distances: its temporaries stay in a core's cache.
-DEVICE_ELEMENTS = 1 << 22  # The entries on an accelerator, where launching a kernel costs more than a small block.
+DEVICE_BLOCK_ELEMENTS = 1 << 22  # The entries on an accelerator, where launching a kernel costs more than a small block.
 
 
 def origin(d: int) -> np.ndarray:
@@ -120,7 +120,7 @@ def gap(x: Array, y: Array) -> Array:
 
 
 def polar_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
-    """The same from the parts of `polar` and the squared differences `turn` of the directions."""
+    """`gap` from times t and lengths r, as `polar` returns them, and the squared differences `turn` of the directions."""
     away = r - r_y
     return 2 * away * away / (1 + t * t_y + r * r_y) + r * r_y * turn
 
@@ -194,8 +194,12 @@ def pairwise_distance(x: Array, y: Array | None = None) -> Array:
            [1.099, 0.   , 2.197],
            [1.099, 2.197, 0.   ]])
     """
-    xp = array_namespace(x)
-    return xp.concat([block for _, block in distance_blocks(x, y)], axis=0)
+    y = x if y is None else y
+    xp = array_namespace(x, y)
+    if x.ndim != 2 or y.ndim != 2:
+        raise ValueError(f"x and y must be matrices (n, d+1) of points, but have shapes {tuple(x.shape)} and {tuple(y.shape)}.")
+    blocks = [block for _, block in distance_blocks(x, y)]
+    return xp.concat(blocks, axis=0) if blocks else inner(x, x)[:, None] * inner(y, y)[None, :]
 
 
 def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, Array]]:
@@ -204,10 +208,9 @@ def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, A
     t, r, u = polar(x)
     t_y, r_y, u_y = (t, r, u) if y is None else polar(y)
     s, s_y = x[:, 1:], (x if y is None else y)[:, 1:]
-    elements = BLOCK_ELEMENTS if str(x.device) == "cpu" else DEVICE_ELEMENTS
+    elements = BLOCK_ELEMENTS if on_host(x) else DEVICE_BLOCK_ELEMENTS
     step = max(1, elements // max(1, r_y.shape[0]))
-    for start in range(0, r.shape[0], step):
-        rows = slice(start, min(start + step, r.shape[0]))
+    for rows in row_slices(r.shape[0], step):
         turn = squared_differences(u[rows, :], u_y)
         block = polar_gap(t[rows, None], r[rows, None], t_y[None, :], r_y[None, :], turn)
         if not is_numpy(x):  # which may have gradients
@@ -221,7 +224,7 @@ def squared_differences(u: Array, v: Array) -> Array:
     xp = array_namespace(u, v)
     if is_numpy(u):
         return xp.asarray(cdist(u, v, "sqeuclidean"))
-    if is_torch(u):  # whose gradient is 0 for coinciding directions, as required
+    if is_torch(u) and u.element_size() > 2:  # its gradient is 0 for coinciding directions, as required
         return xp.cdist(u, v, compute_mode="donot_use_mm_for_euclid_dist") ** 2
     total = xp.zeros_like(u[:, :1] + v[:, :1].T)
     for k in range(u.shape[1]):

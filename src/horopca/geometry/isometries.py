@@ -44,8 +44,8 @@ def translate(x: Array, m: Array) -> Array:
     >>> translate(origin(2), m).round(3)
     array([1.667, 1.333, 0.   ])
     """
-    xp, (n, factor) = array_namespace(x, m), _axis_and_factor(m)
-    s = x[..., 1:]
+    xp, s = array_namespace(x, m), x[..., 1:]
+    n, factor = unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])  # the direction of m, or 0 at the origin; e^{radius of m}
     r, u = norm(s), unit(s)
     low, high = light_cone(x, n)
     # the part across the axis from the difference with its nearer end: exactly zero for a point on the axis
@@ -121,7 +121,7 @@ def reflect_to_origin(x: Array, m: Array) -> Array:
 
 def translate_ideal(q: Array, m: Array) -> Array:
     """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (d+1,)."""
-    n, factor = _axis_and_factor(m)
+    n, factor = unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])
     low, high = dot(q - n, q - n) / 2 / factor, dot(q + n, q + n) / 2 * factor
     across = q - dot(q, n)[..., None] * n
     return unit(across + ((high - low) / 2)[..., None] * n)
@@ -130,11 +130,6 @@ def translate_ideal(q: Array, m: Array) -> Array:
 def translate_ideal_to_origin(q: Array, m: Array) -> Array:
     """Ideal points q (..., d) moved by the translation that takes m (d+1,) to the origin."""
     return translate_ideal(q, _opposite(m))
-
-
-def _axis_and_factor(m: Array) -> tuple[Array, Array]:
-    """The unit direction of m (zero at the origin, where the translation is the identity) and e^{radius of m}."""
-    return unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])
 
 
 def _opposite(m: Array) -> Array:
@@ -154,21 +149,21 @@ def boosted_to_origin(V: np.ndarray, m: np.ndarray) -> np.ndarray:
     return boosted(V, _opposite(m))
 
 
-def boost_to_origin(m: np.ndarray) -> np.ndarray:
-    """The matrix (d+1, d+1), symmetric, of the translation that takes m (d+1,) to the origin."""
-    return boosted_to_origin(np.eye(len(m)), m)
-
-
 class Frame(NamedTuple):
     """A coordinate frame of H^d: a point that becomes the origin, and axes that become the coordinate axes."""
 
     mean: np.ndarray  #: (d+1,), becomes the origin
     axes: np.ndarray  #: (d, d), orthonormal rows, become the axes
 
+    @classmethod
+    def at(cls, mean: np.ndarray) -> Frame:
+        """The frame at a point (d+1,) with the coordinate axes: the translation that takes the point to the origin."""
+        return cls(mean, np.eye(len(mean) - 1))
+
     def enter(self, x: Array) -> Array:
         """Points (n, d+1) in the coordinates of the frame."""
         moved = translate_to_origin(x, from_numpy(self.mean, x))
-        return lift(moved[:, 1:] @ from_numpy(self.axes.T.copy(), x))
+        return lift(moved[:, 1:] @ from_numpy(self.axes.T, x))
 
     def leave(self, x: Array) -> Array:
         """The points whose coordinates in the frame are x; the inverse of `enter`."""
@@ -185,5 +180,6 @@ def between(old: Frame, new: Frame) -> np.ndarray:
     """The matrix (d+1, d+1) from coordinates in one frame to coordinates in another."""
     # determined by the images of d+1 points: a product of two boosts would lose digits in proportion to their entries
     d = len(old.mean) - 1
-    points = lift(np.vstack([np.zeros(d), np.eye(d)]))
-    return np.linalg.solve(points, new.enter(old.leave(points))).T
+    images = new.enter(old.leave(lift(np.vstack([np.zeros(d), np.eye(d)]))))
+    images[1:] -= np.sqrt(2) * images[0]  # the points are (1, 0) and (sqrt(2), e_i)
+    return images.T

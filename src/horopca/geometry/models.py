@@ -24,10 +24,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, concat_time, dot, is_numpy, norm
+from ._arrays import SHORTEST, Array, array_namespace, as_floats, concat_time, dot, is_numpy, norm
 
 FLAT = 1e-16  # Below this squared length, cosh and sinh equal the first terms of their series in float64.
 NEAREST_BOUNDARY = 2.0**-53  # The spacing of float64 below 1: no point of the open ball has a smaller 1 - |z|^2.
+OFF_HYPERBOLOID = 1e-2  # A larger relative error of the time is not rounding, even in bfloat16.
 ON_BOUNDARY = 1e-12  # A squared norm this close to 1 is on the boundary by rounding: the nearest point inside is used instead.
 
 
@@ -58,21 +59,11 @@ def lift(s: Array) -> Array:
     return concat_time(xp.sqrt(1 + dot(s, s)), s)
 
 
-def hyperboloid_to_poincare(x: Array) -> Array:
-    """To the Poincaré ball, (..., d+1) to (..., d)."""
-    return x[..., 1:] / (1 + x[..., :1])
-
-
-def hyperboloid_to_klein(x: Array) -> Array:
-    """To the Klein ball, (..., d+1) to (..., d)."""
-    return x[..., 1:] / x[..., :1]
-
-
 def halfspace_to_hyperboloid(y: Array) -> Array:
     """From the upper half-space (height last), (..., d) to (..., d+1)."""
     b, low = y[..., :-1] / y[..., -1:], 1 / y[..., -1]  # low = t - s_d, the light-cone coordinate of infinity
     high = (1 + dot(b, b)) / low
-    return _from_light_cone(b, low, high)
+    return lift(array_namespace(y).concat([b, ((high - low) / 2)[..., None]], axis=-1))
 
 
 def hyperboloid_to_halfspace(x: Array) -> Array:
@@ -82,11 +73,6 @@ def hyperboloid_to_halfspace(x: Array) -> Array:
     # t - s_d, which cancels where s_d > 0; there (t - s_d)(t + s_d) = 1 + |b|^2 gives it
     low = xp.where(last > 0, (1 + dot(b, b)) / (t + xp.abs(last)), t - last)
     return xp.concat([b / low[..., None], 1 / low[..., None]], axis=-1)
-
-
-def _from_light_cone(b: Array, low: Array, high: Array) -> Array:
-    xp = array_namespace(b, low)
-    return lift(xp.concat([b, ((high - low) / 2)[..., None]], axis=-1))
 
 
 def hyperboloid_to_tangent(x: Array) -> Array:
@@ -117,7 +103,7 @@ def _klein_radial(square: Array) -> tuple[Array, Array]:
     return t, t
 
 
-def cosh_and_ratio(square: Array) -> tuple[Array, Array]:
+def _tangent_radial(square: Array) -> tuple[Array, Array]:
     """cosh(size) and sinh(size) / size for a squared length, by their series if that is close to 0."""
     xp = array_namespace(square)
     flat = square < FLAT
@@ -132,14 +118,14 @@ def _one_minus(square: Array) -> Array:
     """
     xp = array_namespace(square)
     delta = 1 - square
-    return xp.where(delta > NEAREST_BOUNDARY, delta, xp.full_like(delta, NEAREST_BOUNDARY))
+    return xp.where(delta < NEAREST_BOUNDARY, xp.full_like(delta, NEAREST_BOUNDARY), delta)  # NaN stays NaN
 
 
 def row_norms(X: np.ndarray) -> np.ndarray:
     """Euclidean norms of rows (n, m), also if their squares overflow or underflow."""
     with np.errstate(over="ignore", under="ignore"):
         size = np.sqrt(np.einsum("ij,ij->i", X, X))
-        extreme = ~((size > 1e-150) & (size < np.inf))
+        extreme = ~((size > SHORTEST) & (size < np.inf))
         size[extreme] = np.hypot.reduce(X[extreme], axis=1, initial=0.0)  # a hundred times slower
     return np.asarray(size)
 
@@ -198,13 +184,13 @@ ModelName = Literal["poincare", "lorentz", "lorentz-time-last", "klein", "halfsp
 
 #: The models of hyperbolic space, by name. A new model is one row here and one name above.
 MODELS: dict[str, Model] = {
-    "poincare": Model(hyperboloid_to_poincare, _poincare_radial, "ball", farthest=36.0, kernel=True),
+    "poincare": Model(lambda x: x[..., 1:] / (1 + x[..., :1]), _poincare_radial, "ball", farthest=36.0, kernel=True),
     "lorentz": Model(lambda x: x, _lorentz_radial, "hyperboloid", _time_radius(0), time=0, kernel=True),
     "lorentz-time-last": Model(_hyperboloid_to_time_last, _lorentz_radial, "hyperboloid", _time_radius(-1), time=-1),
-    "klein": Model(hyperboloid_to_klein, _klein_radial, "ball", farthest=18.0, kernel=True, recognised=False),
+    "klein": Model(lambda x: x[..., 1:] / x[..., :1], _klein_radial, "ball", farthest=18.0, kernel=True, recognised=False),
     "halfspace": Model(hyperboloid_to_halfspace, None, "halfspace", _halfspace_radius, scaled=False),
     "lorentz-space": Model(lambda x: x[..., 1:], _lorentz_radial, "space", lambda X: np.arcsinh(row_norms(X)), kernel=True),
-    "tangent": Model(hyperboloid_to_tangent, cosh_and_ratio, "vectors", row_norms, kernel=True),
+    "tangent": Model(hyperboloid_to_tangent, _tangent_radial, "vectors", row_norms, kernel=True),
 }
 
 
@@ -214,9 +200,9 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     Parameters
     ----------
     X : array of shape (..., n_features)
-        Points of the model at curvature -1. NumPy arrays are checked: ValueError if points are outside a ball, below the
-        half-space or beyond radius 355, where the coordinates overflow. The time of Lorentz coordinates is not checked: it is
-        computed again from the space components.
+        Points of the model at curvature -1. NumPy arrays, lists and data frames are checked: ValueError if points are outside
+        a ball, below the half-space, off the hyperboloid (by more than rounding), or beyond radius 355, where the coordinates
+        overflow. The time of Lorentz coordinates is computed again from the space components.
     model : str, default="poincare"
         A key of `MODELS`.
 
@@ -236,7 +222,7 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     >>> to_hyperboloid(np.array([0.5, 0.0]))
     array([1.66666667, 1.33333333, 0.        ])
     """
-    row = _model(model)
+    row, X = _model(model), as_floats(X)
     if not is_numpy(X):
         return row.to_hyperboloid(X)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -247,6 +233,14 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
         raise ValueError(f"X must have heights > 0 in its last column, but has {X[..., -1].min():.6g}.")
     if not np.isfinite(x).all() and np.isfinite(X).all():
         raise ValueError(f"X must lie within radius 355 of the origin, where float64 overflows (model={model!r}).")
+    if row.time is not None:
+        off = np.abs(X[..., row.time] - x[..., 0]) - OFF_HYPERBOLOID * x[..., 0]
+        if off.max(initial=0) > 0:
+            bad = np.unravel_index(off.argmax(), off.shape)
+            raise ValueError(
+                f"X must lie on the hyperboloid for model={model!r}, but a point has the time {X[bad][row.time]:.6g}, and its "
+                f"space components give {x[bad][0]:.6g}. For ball coordinates pass model='poincare'."
+            )
     return x
 
 
@@ -279,7 +273,9 @@ def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
     >>> from_hyperboloid(x, "klein"), from_hyperboloid(x, "halfspace")
     (array([0.8, 0. ]), array([0.8, 0.6]))
     """
-    row = _model(model)
+    row, x = _model(model), as_floats(x, "x")
+    if x.shape[-1] < 2:
+        raise ValueError(f"x must have at least 2 columns (time and space), but has shape {tuple(x.shape)}.")
     if row.farthest < np.inf and is_numpy(x) and (x[..., 0] > np.cosh(row.farthest)).any():
         raise ValueError(
             f"x must lie within radius {row.farthest:g} of the origin for model={model!r}, but has a point at radius "
@@ -296,7 +292,7 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
     Parameters
     ----------
     X : array of shape (..., d)
-        Points of a ball, or just outside it. Rows inside are unchanged.
+        Finite points of a ball, or just outside it. Rows inside are unchanged.
     margin : float
         At least 0 and below 1. It is raised to four times the precision of the dtype.
     radius : float, default=1.0
@@ -318,10 +314,13 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
     array([[0.3    , 0.4    ],
            [0.99999, 0.     ]])
     """
-    if not 0 <= margin < 1:
+    if isinstance(margin, str | None) or not 0 <= margin < 1:
         raise ValueError(f"margin must be a fraction of the radius, from 0 to below 1, but is {margin!r}.")
-    if not 0 < radius < np.inf:
+    if isinstance(radius, str | None) or not 0 < radius < np.inf:
         raise ValueError(f"radius must be a positive number, but is {radius!r}.")
+    X = as_floats(X)
+    if is_numpy(X) and (bad := ~np.isfinite(X).all(axis=-1)).any():
+        raise ValueError(f"X must be finite, but row {int(bad.argmax())} contains NaN or infinity. Drop or repair such rows.")
     xp = array_namespace(X)
     size, most = norm(X)[..., None], radius * (1 - max(margin, 4 * float(xp.finfo(X.dtype).eps)))
     return X * (most / xp.where(size > most, size, xp.full_like(size, most)))

@@ -6,12 +6,15 @@ import ast
 import io
 import json
 import math
+import re
 import struct
 import sys
+import threading
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -26,6 +29,7 @@ HOLDS_OBJECTS = "holds Python objects, which could run code and are not read: sa
 WORDS = ("names", "labels")  # Arrays that are read beside the points.
 HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
 HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError)  # of a literal
+OLD_ALIAS = re.compile(r"""['"][<>|=]?a\d*['"]""")  # "a8" for "S8", which NumPy never wrote
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
 PIECE = 1 << 20  # Bytes that are unpacked at a time.
 # RuntimeError: a member that needs a password, or (NotImplementedError) another method of compression.
@@ -37,53 +41,45 @@ MOST_AXES = 64  # NumPy's own limit.
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
+PARSER = threading.Lock()  # ast.literal_eval sometimes fails when two threads call it (SystemError before Python 3.13).
 JSON_BYTES = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
 
 _read_object_words = in_subprocess("checkpoints", "read_object_words", "numpy", "an archive of NumPy arrays", "io")
 
 
-class Header(NamedTuple):
-    """Shape, order and dtype of an array."""
-
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype
-
-    @property
-    def nbytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
-
-
-def read_header(file: BinaryIO, path: Path) -> Header:
-    """The header of an array, checked. (NumPy's own function warns, which cannot be silenced safely in threads.)"""
+def read_header(file: BinaryIO, path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether columns come first, and dtype of an array. (NumPy's own function warns, which is not safe in threads.)"""
     with format_errors(path, DAMAGED, *HEADER_ERRORS):
         version = np.lib.format.read_magic(file)
         size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
         text = file.read(min(size, HEADER_BYTES)).decode("utf-8" if version == (3, 0) else "latin1")
-        if size > HEADER_BYTES or "\\" in text:  # an escape, at which Python could warn
+        if size > HEADER_BYTES or "\\" in text or OLD_ALIAS.search(text):  # Python warns of some escapes, NumPy of the alias
             raise ValueError("This is not a header.")
-        fields = ast.literal_eval(text.strip())
-        header = Header(fields["shape"], bool(fields["fortran_order"]), np.lib.format.descr_to_dtype(fields["descr"]))
-        if any(type(k) is not int or k < 0 for k in header.shape) or (not header.dtype.itemsize and 0 not in header.shape):
+        with PARSER:
+            fields = ast.literal_eval(text.strip())
+        shape, fortran = fields["shape"], bool(fields["fortran_order"])
+        dtype = np.lib.format.descr_to_dtype(fields["descr"])
+        if any(type(k) is not int or k < 0 for k in shape) or (not dtype.itemsize and 0 not in shape):
             raise ValueError("These are not the lengths of an array's axes.")
-    return header
+    return shape, fortran, dtype
 
 
 def map_npy(path: Path) -> np.ndarray:
     """The array of a file, memory-mapped."""
     if path.stat().st_size == 0:
         raise FormatError(f"{path} is empty.")
-    with open(path, "rb") as file:
-        header = read_header(file, path)
-        if header.dtype.hasobject:
-            raise FormatError(f"{path} {HOLDS_OBJECTS}.")
-        at = file.tell()
-        if at + header.nbytes > path.stat().st_size:
-            raise FormatError(f"{path} {DAMAGED}.")
-        if not header.nbytes:
-            return np.empty(header.shape, header.dtype)
-        with format_errors(path, DAMAGED, ValueError, OverflowError):  # a shape with more axes than NumPy allows
-            return np.memmap(path, header.dtype, "r", at, header.shape, "F" if header.fortran else "C")
+    return _as_array(np.memmap(path, np.uint8, "r"), path)
+
+
+def _as_array(content: np.ndarray, path: Path) -> np.ndarray:
+    """The array that the bytes of a ``.npy`` file describe, without a copy."""
+    head = io.BytesIO(content[: 2 * HEADER_BYTES].tobytes())
+    shape, fortran, dtype = read_header(head, path)
+    if dtype.hasobject:
+        raise FormatError(f"{path} {HOLDS_OBJECTS}.")
+    with format_errors(path, DAMAGED, ValueError, TypeError, OverflowError):  # too few bytes, or more axes than NumPy allows
+        numbers = content[head.tell() : head.tell() + math.prod(shape) * dtype.itemsize]
+        return numbers.view(dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -143,98 +139,72 @@ class Source(NamedTuple):
 
 def parse_npy(content: bytes, path: Path) -> np.ndarray:
     """The array in the bytes of a ``.npy`` file."""
-    file = io.BytesIO(content)
-    header = read_header(file, path)
-    if header.dtype.hasobject:
-        raise FormatError(f"{path} {HOLDS_OBJECTS}.")
-    with format_errors(path, DAMAGED, ValueError, OverflowError):
-        flat = np.frombuffer(content, header.dtype, math.prod(header.shape), file.tell()) if header.nbytes else np.empty(0)
-        values = flat.astype(header.dtype, copy=False).reshape(header.shape, order="F" if header.fortran else "C")
-    return _readable(values, path)
+    return _readable(_as_array(np.frombuffer(content, np.uint8), path), path)
 
 
 # ---------------------------------------------------------------- archives
 
 
-class Archive:
-    """The members of an open zip file."""
-
-    def __init__(self, file: zipfile.ZipFile, budget: Budget) -> None:
-        self.file, self.budget = file, budget
-        self.sizes = {info.filename: info.file_size for info in file.infolist()}
-
-    def read(self, name: str, most: int | None = None) -> bytes:
-        """The bytes of a member, or the first `most` of them. Raises EOFError if it is not as long as the archive says."""
-        info = self.file.getinfo(name)
-        if info.compress_type not in METHODS:
-            raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
-        left = info.file_size if most is None else min(most, info.file_size)
-        self.budget.claim(left)
-        content = bytearray()
-        with self.file.open(info) as member:
-            while left > len(content) and (piece := member.read(min(PIECE, left - len(content)))):
-                content += piece  # reading all at once would unpack everything before the size is checked
-            if most is None and (len(content) < left or member.read(1)):
-                raise EOFError(f"{name} does not have the length that the archive states.")
-        return bytes(content)
-
-
 @contextmanager
-def open_archive(path: Path, budget: Budget, why: str) -> Iterator[Archive]:
-    """The archive in a file. Errors inside the block raise FormatError with the reason `why`."""
+def open_archive(path: Path, why: str) -> Iterator[tuple[list[str], Callable[..., bytes]]]:
+    """The names of the members of an archive, and a function that reads one. Errors inside raise FormatError with a reason."""
     with format_errors(path, why, *ZIP_ERRORS), zipfile.ZipFile(path) as file:
-        yield Archive(file, budget)
+        yield file.namelist(), partial(_read_member, file, Budget(path))
+
+
+def _read_member(archive: zipfile.ZipFile, budget: Budget, name: str, most: int | None = None) -> bytes:
+    """The bytes of a member, or the first `most` of them. Raises EOFError if it is not as long as the archive says."""
+    info = archive.getinfo(name)
+    if info.compress_type not in METHODS:
+        raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
+    left = info.file_size if most is None else min(most, info.file_size)
+    budget.claim(left)
+    content = bytearray()
+    with archive.open(info) as member:
+        while left > len(content) and (piece := member.read(min(PIECE, left - len(content)))):
+            content += piece  # reading all at once would unpack everything before the size is checked
+        if most is None and (len(content) < left or member.read(1)):
+            raise EOFError(f"{name} does not have the length that the archive states.")
+    return bytes(content)
 
 
 def read_members(path: Path, why: str = DAMAGED) -> dict[str, np.ndarray]:
     """All arrays of an archive by their names."""
-    with open_archive(path, Budget(path), why) as archive:
-        return {name.removesuffix(".npy"): parse_npy(archive.read(name), path) for name in archive.sizes}
+    with open_archive(path, why) as (names, read):
+        return {name.removesuffix(".npy"): parse_npy(read(name), path) for name in names}
 
 
 def read_npz(path: Path, key: str | None) -> Table:
     """An array of an archive, with the arrays `names` and `labels` beside it."""
-    with open_archive(path, Budget(path), DAMAGED) as archive:
-        members = {name.removesuffix(".npy"): name for name in archive.sizes}
-        metadata = from_json(parse_npy(archive.read(members.pop(MEMBER)), path), path) if MEMBER in members else {}
+    with open_archive(path, DAMAGED) as (names, read):
+        members = {name.removesuffix(".npy"): name for name in names}
+        metadata = from_json(parse_npy(read(members.pop(MEMBER)), path), path) if MEMBER in members else {}
         if key is None and ("class" in metadata or {"model", "array0"} <= members.keys()):
             how = "read it with horopca.io.load_fitted (on the command line, --from-fit)"
             raise FormatError(f"{path} contains a saved estimator, not points: {how}.")
-        headers = {name: _try_header(archive.read(member, HEADER_BYTES), path) for name, member in members.items()}
-        matrices = {name for name, header in headers.items() if header is not None and len(header.shape) == 2}
-        usable = {name: headers[name] for name in members if key is not None or name in matrices or not matrices}
-        chosen = choose({name: name for name in usable}, key, path, "array")
-        X = matrix(parse_npy(archive.read(members[chosen]), path), path)
-        contents: dict[str, Any] = {name: list(header.shape) for name, header in headers.items() if header is not None}
-        for name, header in headers.items():
-            if header is not None and math.prod(header.shape) == 1 and header.dtype.kind in "fiu":
-                contents[name] = float(parse_npy(archive.read(members[name]), path).item())
+        headers = {}
+        for name, member in members.items():
+            with suppress(*(() if name in WORDS else (FormatError,))):  # something else than an array
+                headers[name] = read_header(io.BytesIO(read(member, HEADER_BYTES)), path)
+        matrices = [name for name, (shape, *_) in headers.items() if len(shape) == 2]
+        chosen = choose({name: name for name in (matrices if matrices and key is None else members)}, key, path, "array")
+        X = matrix(parse_npy(read(members[chosen]), path), path)
+        contents: dict[str, Any] = {name: list(shape) for name, (shape, *_) in headers.items()}
         words = {}
-        for name in WORDS:
-            if name in members and name != chosen and (column := _words(archive, members[name], len(X), path)) is not None:
-                words[name] = column
+        for name, (shape, _, dtype) in headers.items():
+            if math.prod(shape) == 1 and dtype.kind in "fiu":
+                contents[name] = float(parse_npy(read(members[name]), path).item())
+            if name in WORDS and name != chosen and math.prod(shape) == len(X):
+                words[name] = _words(path, members[name], None if dtype.hasobject else read)
     return with_metadata(Table(X, words=words, contents=contents), metadata, path)
 
 
-def _try_header(head: bytes, path: Path) -> Header | None:
-    """The header of the array that begins with these bytes; None if they are not a header."""
-    try:
-        return read_header(io.BytesIO(head), path)
-    except FormatError:
-        return None
-
-
-def _words(archive: Archive, member: str, n: int, path: Path) -> list[str] | None:
-    """The n words in a member: numbers, strings, or strings as Python objects, as in data frames. None if there are not n."""
-    header = read_header(io.BytesIO(archive.read(member, HEADER_BYTES)), path)
-    if math.prod(header.shape) != n:
-        return None
-    if header.dtype.hasobject:
-        table: Table = _read_object_words(path, member)
-        values: list[Any] = table.words["objects"]
-    else:
-        values = parse_npy(archive.read(member), path).ravel().tolist()
-    if len(values) != n or not all(isinstance(value, str | bytes | int | float) for value in values):
+def _words(path: Path, member: str, read: Callable[[str], bytes] | None) -> list[str]:
+    """The words in a member: numbers or strings or, without `read`, strings as Python objects, as in data frames."""
+    if read is None:
+        return list(_read_object_words(path, member).words["objects"])
+    values = parse_npy(read(member), path).ravel().tolist()
+    if not all(isinstance(value, str | bytes | int | float) for value in values):
         raise FormatError(f"{path} must hold words or numbers in {member.removesuffix('.npy')!r}: save them as strings.")
     return [as_text(value) for value in values]
 

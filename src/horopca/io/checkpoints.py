@@ -79,7 +79,7 @@ def read_torch(path: Path, key: str | None) -> Table:
     content, budget = _loaded(path), Budget(path)
     items = list(_items(content))
     found = {name: item for name, _, item in items if hasattr(item, "numel")}
-    contents = {name: list(item.shape) if item.numel() != 1 else item.item() for name, item in found.items()}
+    contents = {name: list(item.shape) if item.numel() != 1 else item.item() for name, item in found.items() if name}
     matrices = {name: item for name, item in found.items() if item.ndim == 2}
     foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Inert) else ""
     chosen = choose(matrices, key, path, "matrix", foreign)
@@ -212,12 +212,13 @@ def _is_keyed(value: Any) -> bool:
 
 def read_object_words(path: Path, member: str) -> Table:
     """The words in an array of Python objects, which data frames have, of an ``.npz`` file."""
-    with open_archive(path, Budget(path), DAMAGED) as archive:
-        file = io.BytesIO(archive.read(member))
-    read_header(file, path)
-    found = _as_plain(_unpickled(file))
+    with open_archive(path, DAMAGED) as (_, read):
+        file = io.BytesIO(read(member))
+    (shape, *_), found = read_header(file, path), _as_plain(_unpickled(file))
     plain = isinstance(found, list) and all(isinstance(value, str | bytes | int | float) for value in found)
-    return Table(np.empty((0, 0)), words={"objects": [as_text(value) for value in found] if plain else []})
+    if not plain or len(found) != math.prod(shape):
+        raise FormatError(f"{path} must hold words or numbers in {member.removesuffix('.npy')!r}: save them as strings.")
+    return Table(np.empty((0, 0)), words={"objects": [as_text(value) for value in found]})
 
 
 def _as_plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._input.coordinates import Coordinates
-from .._input.recognition import BLOCK_ELEMENTS, recognise
+from .._input.recognition import EXAMINED_ELEMENTS, recognise
 from ..geometry import radius
 from ..geometry.models import row_norms
 from .arrays import Source
@@ -82,7 +82,7 @@ def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callabl
     """The description of a matrix whose rows are read in blocks."""
 
     def blocks() -> Iterator[np.ndarray]:
-        step = max(1, BLOCK_ELEMENTS // shape[1])
+        step = max(1, EXAMINED_ELEMENTS // shape[1])
         for start in range(0, shape[0], step):
             block = np.asarray(rows(start, min(start + step, shape[0])), dtype=np.float64)
             yield block[np.isfinite(block).all(axis=1)] + 0.0  # -0.0 becomes 0.0

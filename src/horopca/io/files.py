@@ -20,9 +20,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from array_api_compat import is_cupy_array
 
-CLASS_HEADERS = {"label", "labels", "class", "category"}  # A column of words with such a header holds classes,
-NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # and with such a header names.
+CLASS_HEADERS = {"label", "labels", "class", "category"}  # A column of words with such a header holds classes.
+NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # One with such a header holds names.
 LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
 PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Usual names of the points among other arrays.
 LEAST_BYTES = 1 << 28  # Bytes that any file may take.
@@ -47,7 +48,7 @@ class Table(NamedTuple):
     labels: list[str] | None = None  #: n classes, which rows may share; without classes, the names of the rows
     names: list[str] | None = None  #: d names of the columns of X
     model: str | None = None  #: of the points, if the file states it
-    row_names: list[str] | None = None  #: n names, all different unless the column was chosen by the caller
+    row_names: list[str] | None = None  #: n names, all different unless the column is called "name" or was chosen by the caller
     words: Mapping[str, list[str]] = MappingProxyType({})  #: every column of words by its name
     values: Mapping[str, np.ndarray] = MappingProxyType({})  #: every column of numbers that are not coordinates
     curvature: float | None = None  #: of the points, if the file states it
@@ -142,15 +143,21 @@ def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
 
 
 def _with_names_and_labels(table: Table, names: str | None, labels: str | None) -> Table:
-    """Recognise names and classes: by the caller's choice, then by the header, then by whether all words are different."""
+    """Find names and classes: as the caller or the file states, then by the header, then by whether all words are different."""
+    names, labels = names or _header_of(table.row_names, table), labels or _header_of(table.labels, table)
     unique = [name for name, column in table.words.items() if name != labels and len(set(column)) == len(column)]
     by_header = [name for name in unique if name.lower() in NAME_HEADERS]
     free = [name for name in unique if name.lower() not in CLASS_HEADERS]
-    named = names or next(iter([*by_header, *free, *unique]), None)
+    repeated = [name for name in table.words if name != labels and name.lower() in ("name", "names")]
+    named = names or next(iter([*by_header, *free, *repeated, *unique]), None)
     others = [name for name in table.words if name != named]
     classes = [name for name in others if name.lower() in CLASS_HEADERS]
     label = labels or next(iter([*classes, *others]), named)
     return table._replace(labels=table.words.get(label or ""), row_names=table.words.get(named or ""))
+
+
+def _header_of(column: list[str] | None, table: Table) -> str | None:
+    return None if column is None else next((name for name, words in table.words.items() if words == column), None)
 
 
 def existing(path: str | Path) -> Path:
@@ -213,8 +220,10 @@ def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, no
     for choice in (key, *(arrays if len(arrays) == 1 else ()), *PREFERRED):
         if choice in arrays:
             return arrays[choice]
+    if not arrays:
+        raise FormatError(f"{path} holds no {what}{note}.")
     found = [f"{name} {tuple(array.shape)}" if hasattr(array, "shape") else name for name, array in arrays.items()]
-    raise FormatError(f"{path} holds {listed(found, f'no {what}')}{note}: say which {what} to read with key=.", arrays)
+    raise FormatError(f"{path} holds {listed(found)}{note}: say which {what} to read with key=.", arrays)
 
 
 def as_text(value: Any) -> str:
@@ -226,11 +235,14 @@ def as_text(value: Any) -> str:
 def as_matrix(X: Any) -> np.ndarray:
     """Array-like X as a NumPy matrix of real numbers. Raises ValueError if it is not one.
 
-    Tensors are detached and copied to the host, bfloat16 becomes float32, and missing values of a data frame become NaN.
+    Tensors are detached, what is on a GPU is copied to the host, bfloat16 becomes float32, and missing values of a data frame
+    become NaN.
     """
     if hasattr(X, "detach"):
         X = X.detach().cpu()
         X = X.float() if str(X.dtype) == "torch.bfloat16" else X
+    elif is_cupy_array(X):
+        X = X.get()
     elif hasattr(X, "iloc") and X.to_numpy().dtype == object:
         with suppress(TypeError, ValueError):
             X = X.to_numpy(dtype=np.float64, na_value=np.nan)

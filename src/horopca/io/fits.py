@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__, estimators
 from .._input.arguments import as_number
 from .._input.coordinates import LARGEST_RADIUS, check_coordinates
-from .._input.rows import Reservoir
+from .._input.reservoir import Reservoir
 from ..estimators.base import Transformer
 from ..estimators.fitting import as_fitted, fitted_coordinates
 from ..estimators.horopca_fit import NestedBases
@@ -128,7 +128,7 @@ def load_fitted(path: str | Path) -> Any:
     return estimator
 
 
-def how(estimator: Any, basis: str | None = None) -> dict[str, Any]:
+def provenance(estimator: Any, basis: str | None = None) -> dict[str, Any]:
     """Model, curvature, parameters that a file can hold, and variance ratios of an estimator."""
     coordinates = {name: as_fitted(estimator, name) for name in ("model", "curvature")}
     params = {"basis": basis, "estimator": type(estimator).__name__, **estimator.get_params(deep=False)}

@@ -12,21 +12,22 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from .arrays import read_members
-from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, printable
+from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
 from .text import beginning, ending, number, open_bytes, open_lines
 from .trees import read_newick, read_xml_tree
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
-ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist appends this to an edge.
+ATTRIBUTES = re.compile(r"\{[^{}]*\}$")  # networkx.write_edgelist appends the attributes to an edge.
+WEIGHT = re.compile(r"'weight': ([^,{}]+)")  # The length of an edge among its attributes.
 NODE_BYTES = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
 # The class of SciPy for the format of a sparse matrix, and the names of its indices where they are not those of csr.
@@ -81,8 +82,8 @@ def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence
     (['feline', 'cat', 'lion'], [[0, 1], [0, 2]])
     """
     path = existing(path)
-    known = graph_format(path) or next((known for known in GRAPHS if ending(path) in known.endings), None)
-    found: EdgeList = _read_edges(path) if known is None else known.read(path, list(relations))
+    read = graph_format(path) or next((read for read, endings, _ in GRAPHS if ending(path) in endings), None)
+    found: EdgeList = _read_edges(path) if read is None else read(path, list(relations))
     if root is not None:  # the notes on an ontology, which has codes, are about its top terms
         found = _below(found if found.codes is None else found._replace(notes=()), root, path)
     for note in found.notes:
@@ -108,35 +109,28 @@ def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
     )
 
 
-class GraphFormat(NamedTuple):
-    """A format of trees or ontologies. The beginning of a file matches its pattern; other content may have its endings."""
-
-    read: Callable[[Path, list[str]], EdgeList]
-    endings: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-# A file is in the first format whose pattern it matches. No pattern can match a text in two ways, which would take forever.
-GRAPHS = (
-    GraphFormat(
+# Of each format: how it is read, with the relations of an ontology; endings that also choose it; the beginning of its files. A
+# file is in the first format that it matches. No pattern can match a text in two ways, which would take forever.
+GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.Pattern[str]], ...] = (
+    (
         lambda path, _: read_newick(path),
         (".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus", ".treefile", ".contree", ".nw"),
         re.compile(r"\s*(\[[^\]]*\]\s*)*\(|\s*#NEXUS", re.IGNORECASE),
     ),
-    GraphFormat(
+    (
         in_subprocess("graphs", "read_terms", "pronto", "an ontology", "trees"),
         (".obo", ".owl"),
         re.compile(r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|format-version:|\[Term\]'),
     ),
-    GraphFormat(lambda path, _: read_xml_tree(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
+    (lambda path, _: read_xml_tree(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
 )
-TREES = tuple(ending for known in GRAPHS for ending in known.endings)  # Endings of files that hold a tree or an ontology.
+TREES = tuple(ending for _, endings, _ in GRAPHS for ending in endings)  # Endings of files that hold a tree or an ontology.
 
 
-def graph_format(path: Path) -> GraphFormat | None:
-    """The format of trees or ontologies that the beginning of a file is in; None for other files."""
+def graph_format(path: Path) -> Callable[[Path, list[str]], EdgeList] | None:
+    """How the tree or the ontology in a file is read, by the beginning of the file; None for other files."""
     head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
-    return next((known for known in GRAPHS if known.pattern.match(head)), None)
+    return next((read for read, _, pattern in GRAPHS if pattern.match(head)), None)
 
 
 # ---------------------------------------------------------------- lists of edges
@@ -171,8 +165,9 @@ def _edges(path: Path, budget: Budget) -> Iterator[tuple[int, str, str, float | 
         first = next(body, None)
         if first is None:
             return
-        delimiter = next((mark for mark in ("\t", ",") if mark in first[1]), None)
-        header = {field.strip(' "').lower() for field in first[1].split(delimiter)[:2]} <= HEADERS
+        bare = ATTRIBUTES.sub("", first[1])
+        delimiter = next((mark for mark in ("\t", ",") if mark in bare), None)
+        header = {field.strip(' "').lower() for field in bare.split(delimiter)[:2]} <= HEADERS
         for k, text in body if header else chain([first], body):
             yield (k, *_edge(text, delimiter, f"{path}, line {k}"))
 
@@ -180,11 +175,12 @@ def _edges(path: Path, budget: Budget) -> Iterator[tuple[int, str, str, float | 
 def _edge(text: str, delimiter: str | None, where: str) -> tuple[str, str, float | None]:
     attributes = ATTRIBUTES.search(text) if text.endswith("}") else None
     bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
+    weight = WEIGHT.search(attributes[0]) if attributes else None
     try:
         fields = _fields(bare, delimiter)
     except csv.Error:
         raise FormatError(f"{where}: its quotation marks do not match: {text[:60]!r}.") from None
-    fields += [attributes[1]] if attributes and attributes[1] else []
+    fields += [weight[1]] if weight else []
     if len(fields) not in (2, 3):
         raise FormatError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)}: {text[:60]!r}.")
     if not (fields[0] and fields[1]):
@@ -226,6 +222,8 @@ def load_adjacency(path: Path) -> coo_array:
     """The sparse matrix that `scipy.sparse.save_npz` wrote. Every index is checked, and nothing is unpickled."""
     path = existing(path)
     members = read_members(path, NO_MATRIX)
+    if "format" not in members and (points := [name for name, array in members.items() if array.ndim == 2]):
+        raise FormatError(f"{path} must hold a graph, but holds points, like {points[0]} {members[points[0]].shape}.")
     with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
         kind = as_text(members["format"].item())
         rows, columns = (int(side) for side in members["shape"])
@@ -256,6 +254,9 @@ def read_terms(path: Path, relations: list[str]) -> EdgeList:
         edges = list(dict.fromkeys((i, parent) for i, parent in pairs if parent is not None and parent != i))
     except KeyError as error:
         raise FormatError(f"{path} has no [Typedef] of the relation {error}, so that only is_a can be read.") from error
+    known = {"is_a", *(relation.id for relation in ontology.relationships())}
+    if missing := [relation for relation in relations if relation not in known]:
+        raise FormatError(f"{path} has no relation {missing[0]!r}: its relations are {listed(sorted(known))}.")
     if not edges:
         raise FormatError(f"{path} holds no terms that are related by {' or '.join(relations)}.")
     codes = [as_text(term.id) for term in terms]

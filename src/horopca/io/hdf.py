@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, choose, format_errors, matrix
+from .metadata import LABEL_COLUMN
 from .subprocess_reader import in_subprocess
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -42,36 +43,33 @@ def read_h5ad(path: Path, key: str | None) -> Table:
         arrays = {name: item for name, item in members(top.get("obsm"), path).items() if is_matrix(item)}
         points = choose(arrays, (key or "").removeprefix("obsm/") or None, path, "array of obsm")
         X = matrix(numbers(points, budget), path)
-        stated = _stated(top.get("uns"), points.name.split("/")[-1].removeprefix("X_"))
+        uns = members(top.get("uns"), path)
+        stated = _stated(members(uns.get(points.name.split("/")[-1].removeprefix("X_")), path))
+        classes = stated.pop(LABEL_COLUMN, "")
         obs = members(top.get("obs"), path)
         index = as_text(top["obs"].attrs.get("_index", "_index")) if obs else ""
         values = {name: numbers(item, budget).astype(float) for name, item in obs.items() if _is_numbers(item, len(X))}
         text = [name for name in dict.fromkeys([index, *obs]) if name in obs and name not in values]
         columns = {as_text(name): column(obs, name, path, budget) for name in text}
-        colours = {as_text(name): _colours(top.get("uns"), obs[name], name, path, budget) for name in text}
+        colours = {as_text(name): _colours(uns, obs[name], name, path, budget) for name in text}
     words = {name: words for name, words in columns.items() if words is not None and len(words) == len(X)}
     numbers_of = {as_text(name): found for name, found in values.items()}
-    return Table(X, words=words, values=numbers_of, colours={name: found for name, found in colours.items() if found}, **stated)
+    known = {name: found for name, found in colours.items() if found}
+    return Table(
+        X, row_names=words.get(index), labels=words.get(classes), words=words, values=numbers_of, colours=known, **stated
+    )
 
 
-def _item(group: Any, name: str) -> Any:
-    """An array or a group of a group; None if there is none, or only a link."""
-    import h5py
-
-    hard = isinstance(group, h5py.Group) and isinstance(group.get(name, getlink=True), h5py.HardLink)
-    return group[name] if hard else None
-
-
-def _stated(uns: Any, name: str) -> dict[str, Any]:
-    """The model and the curvature that `uns` states under a name."""
-    items = {key: _item(_item(uns, name), key) for key in ("model", "curvature")}
-    found = {key: item[()] for key, item in items.items() if is_array(item) and item.shape == () and item.dtype.kind in "OSfiu"}
+def _stated(items: Mapping[str, Any]) -> dict[str, Any]:
+    """The model, the curvature and the column of the classes that a group of `uns` states."""
+    stated = {key: items[key] for key in ("model", "curvature", LABEL_COLUMN) if is_array(items.get(key))}
+    found = {key: item[()] for key, item in stated.items() if item.shape == () and item.dtype.kind in "OSfiu"}
     return {key: as_text(value) if isinstance(value, bytes | str) else float(value) for key, value in found.items()}
 
 
-def _colours(uns: Any, item: Any, name: str, path: Path, budget: Budget) -> dict[str, str]:
+def _colours(uns: Mapping[str, Any], item: Any, name: str, path: Path, budget: Budget) -> dict[str, str]:
     """The colours of the categories of a column, which scanpy stores in `uns` under its name and "_colors"."""
-    colours = words(_item(uns, f"{name}_colors"), budget) or []
+    colours = words(uns.get(f"{name}_colors"), budget) or []
     categories = words(members(item, path).get("categories"), budget) or []
     if len(colours) < len(categories) or not all(HEX_COLOUR.fullmatch(colour) for colour in colours):
         return {}
@@ -156,7 +154,8 @@ def write_h5ad(
         shutil.copyfile(base, path)
     with open_hdf(path, "w" if base is None else "r+") as file:
         if base is None:
-            _begin(file, len(X), words)
+            header = str(metadata.get(LABEL_COLUMN, "labels"))
+            _begin(file, len(X), {header if name == "labels" else name: column for name, column in words.items()})
         groups = members(file, path)
         _put(groups["obsm"], key, X)
         uns = groups["uns"] if "uns" in groups else _group(file, "uns", "dict", "0.1.0")

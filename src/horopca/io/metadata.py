@@ -18,6 +18,9 @@ from ..geometry import MODELS
 from .files import Budget, FormatError, Table, as_text, format_errors
 
 MEMBER = "horopca"  # The name of the metadata among the members of an .npz file.
+LABEL_COLUMN = "label_column"  # The entry with the name of the column that the classes were taken from.
+COLUMNS = "columns"  # The entry of a text file with the kinds of its columns that are not coordinates, by their headers.
+COLUMN_KINDS = ("names", "labels", "words", "values")  # The values of that entry.
 SIDE_FORMATS = (".npy", ".csv", ".tsv")
 SIDE_FORMAT = "horopca points"  # Other programs' JSON files with such a name do not have this under "format".
 FINGERPRINT_BYTES = 1 << 16  # Enough of a file to notice another array of the same size.
@@ -37,13 +40,14 @@ def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
 
 def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Table:
     """The table with the model, the curvature, the names and the labels that metadata gives."""
-    if not isinstance(metadata.get("values", []), list):
-        raise FormatError(f"{path} has damaged metadata: values must be a list of columns.")
     words = {kind: metadata[kind] for kind in ("names", "labels") if kind in metadata}
     for kind, column in words.items():
         if not isinstance(column, list) or len(column) != len(table.X) or not all(isinstance(word, str) for word in column):
             raise FormatError(f"{path} has damaged metadata: {kind} must be {len(table.X)} strings.")
-    table = table._replace(words={**table.words, **words})
+    columns, header = {**table.words, **words}, metadata.get(LABEL_COLUMN)
+    if isinstance(header, str) and header not in columns:
+        columns = {header if name in ("label", "labels") else name: column for name, column in columns.items()}
+    table = table._replace(words=columns)
     return table._replace(**{name: metadata[name] for name in ("model", "curvature") if name in metadata})
 
 
@@ -57,6 +61,14 @@ def check_metadata(table: Table, path: Path) -> Table:
             raise FormatError(f"{path} names the curvature {str(table.curvature)[:40]}, but a curvature is a negative number.")
         table = table._replace(curvature=float(table.curvature))
     return table
+
+
+def column_kinds(metadata: Mapping[str, Any], path: Path) -> dict[str, str] | None:
+    """The kinds of the columns that are not coordinates, if metadata states them."""
+    found = metadata.get(COLUMNS)
+    if found is not None and not (isinstance(found, dict) and all(kind in COLUMN_KINDS for kind in found.values())):
+        raise FormatError(f"{path} has damaged metadata: {COLUMNS} must be one of {', '.join(COLUMN_KINDS)} by their headers.")
+    return found
 
 
 # ---------------------------------------------------------------- side files

@@ -10,6 +10,7 @@ import secrets
 import shutil
 import stat
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -17,9 +18,20 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .._input.coordinates import check_coordinates
 from .files import as_matrix, as_text, named
 from .hdf import write_h5ad
-from .metadata import MEMBER, SIDE_FORMATS, is_side_file, side_file, to_json, write_side_file
+from .metadata import (
+    COLUMN_KINDS,
+    COLUMNS,
+    LABEL_COLUMN,
+    MEMBER,
+    SIDE_FORMATS,
+    is_side_file,
+    side_file,
+    to_json,
+    write_side_file,
+)
 from .text import DELIMITERS
 
 Metadata = Mapping[str, Any]
@@ -84,7 +96,11 @@ def save(
     ('klein', ['cat'])
     """
     X = as_matrix(X)
-    given = {"names": names, "labels": labels, **(columns or {})}
+    check_coordinates("poincare" if model is None else model, -1.0 if curvature is None else curvature)
+    given = {"names": names, "labels": labels}
+    if taken := [name for name in columns or () if name in given]:
+        raise ValueError(f"columns must not be called {taken[0]!r}: pass {taken[0]}= for the {taken[0]} of the rows.")
+    given |= columns or {}
     for kind, column in given.items():
         if column is not None and len(column) != len(X):
             raise ValueError(f"{kind} must have one entry per row, but has {len(column)} for {len(X)} rows.")
@@ -93,15 +109,14 @@ def save(
         raise TypeError(f"{', '.join(h5ad)} belong to a file that ends in .h5ad, but path is {str(path)!r}.")
     coordinates = {"model": model, "curvature": curvature}
     metadata = {**{name: value for name, value in coordinates.items() if value is not None}, **(source or {})}
-    numeric = [kind for kind, column in words.items() if isinstance(column, np.ndarray)]
     with atomic_output(path, force=force, formats=FORMATS) as temporary:
         suffix = temporary.suffix.lower()
         WRITERS[suffix](temporary, X, words, metadata, **h5ad)
         beside: dict[str, Any] = dict(metadata)
         if suffix == ".npy":
             beside |= {kind: words[kind] for kind in WORDS if kind in words}
-        elif numeric:
-            beside["values"] = numeric  # columns that are not coordinates
+        elif suffix in DELIMITERS and (metadata or columns):
+            beside[COLUMNS] = {header: kind for header, kind, _ in _table(X, words, metadata) if kind in COLUMN_KINDS}
         if beside and suffix in SIDE_FORMATS:
             write_side_file(temporary, beside)
     return Path(path)
@@ -128,12 +143,7 @@ def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> N
 
 
 def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
-    table = {
-        **({"name": words["names"]} if "names" in words else {}),
-        **{f"x{j + 1}": column for j, column in enumerate(X.T)},
-        **({"label": words["labels"]} if "labels" in words else {}),
-        **{name: column for name, column in words.items() if name not in WORDS},
-    }
+    table = _table(X, words, metadata)
     odd = any("\r" in word for column in words.values() if isinstance(column, list) for word in column)
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(
@@ -142,9 +152,23 @@ def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> 
             lineterminator="\n",
             quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,  # csv does not quote "\r" by itself
         )
-        writer.writerow(table)
+        writer.writerow([header for header, *_ in table])
         # str of a NumPy float is the shortest decimal that reads back the same
-        writer.writerows(zip(*(map(str, column) for column in table.values()), strict=True))
+        writer.writerows(zip(*(map(str, column) for *_, column in table), strict=True))
+
+
+def _table(X: np.ndarray, words: Words, metadata: Metadata) -> list[tuple[str, str, Any]]:
+    """Header, kind and content of the columns of a text file. Raises ValueError if two have the same header."""
+    headers = {"names": "name", "labels": str(metadata.get(LABEL_COLUMN, "label"))}
+    kinds = {name: "words" if isinstance(column, list) else "values" for name, column in words.items() if name not in WORDS}
+    table: list[tuple[str, str, Any]] = [(headers["names"], "names", words["names"])] if "names" in words else []
+    table += [(f"x{j + 1}", "coordinate", column) for j, column in enumerate(X.T)]
+    table += [(headers["labels"], "labels", words["labels"])] if "labels" in words else []
+    table += [(name, kind, words[name]) for name, kind in kinds.items()]
+    repeated = [header for header, times in Counter(header for header, *_ in table).items() if times > 1]
+    if repeated:
+        raise ValueError(f"columns must not be called {repeated[0]!r}, because another column of the file has this header.")
+    return table
 
 
 WRITERS: dict[str, Callable[..., None]] = {
@@ -174,7 +198,7 @@ def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str
 
 
 def exists_error(path: Path) -> FileExistsError:
-    return FileExistsError(f"{path} exists already; pass force=True (on the command line, --force) to overwrite it.")
+    return FileExistsError(f"{path} exists already; pass force=True to overwrite it.")
 
 
 def is_same(path: Path, other: Path) -> bool:
@@ -277,8 +301,8 @@ class OutputSet(ExitStack):
                 if os.path.lexists(path):
                     raise exists_error(path) from error
                 if temporary.is_file():
-                    self.callback(_remove, beside(temporary, MARKER))
-                    beside(temporary, MARKER).write_text(_stamp(temporary))
+                    self.callback(_remove, sibling(temporary, MARKER))
+                    sibling(temporary, MARKER).write_text(_stamp(temporary))
                 temporary.rename(path)
             undo.callback(_remove, path)
         except OSError as error:
@@ -375,8 +399,9 @@ def folder_to_disk(folder: Path) -> None:
         os.close(handle)
 
 
-def beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
+def sibling(path: Path, suffix: str) -> Path:
+    """The file in the same folder whose name has `suffix` appended."""
+    return Path(f"{path}{suffix}")  # "." and "/" have no name that could be replaced
 
 
 # ---------------------------------------------------------------- a block of rows at a time
@@ -388,11 +413,11 @@ def _npy_header(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
     return head.getvalue()
 
 
-def _as_npy(Y: np.ndarray, start: int, n: int) -> bytes:
+def _npy_block(Y: np.ndarray, start: int, n: int) -> bytes:
     return (b"" if start else _npy_header(Y.dtype, (n, Y.shape[1]))) + Y.tobytes()
 
 
-def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:
+def _text_block(Y: np.ndarray, start: int, delimiter: str) -> bytes:
     # str of a NumPy float is the shortest decimal that reads back the same
     lines = [delimiter.join(map(str, row)) for row in Y]
     head = [] if start else [delimiter.join(f"x{j + 1}" for j in range(Y.shape[1]))]
@@ -401,7 +426,7 @@ def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:
 
 # The bytes of a block of rows in a file: a function of the block, the number of its first row and the number of all rows.
 BLOCKS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
-    ".npy": _as_npy,
-    ".csv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".csv"]),
-    ".tsv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".tsv"]),
+    ".npy": _npy_block,
+    ".csv": lambda Y, start, n: _text_block(Y, start, DELIMITERS[".csv"]),
+    ".tsv": lambda Y, start, n: _text_block(Y, start, DELIMITERS[".tsv"]),
 }

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from .arrays import read_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .files import FormatError, Table, check_finite, existing, matrix, with_columns, with_values
+from .files import FormatError, Table, check_finite, existing, matrix, with_columns
 from .graphs import TREES, graph_format
 from .hdf import read_mat
-from .metadata import check_metadata, read_side_file, with_metadata
+from .metadata import check_metadata, column_kinds, read_side_file, with_metadata
 from .subprocess_reader import in_subprocess
-from .text import ending, read_text, read_word2vec_binary, read_word2vec_text
+from .text import DELIMITERS, ending, read_stated_table, read_text, read_word2vec_binary
 
 # The reader for an ending, and whether such files can hold several arrays, of which `key` selects one.
 READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
@@ -20,7 +20,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".npz": (read_npz, True),
     ".csv": (lambda path, _: read_text(path, ","), False),
     ".tsv": (lambda path, _: read_text(path, "\t"), False),
-    **dict.fromkeys((".txt", ".vec", ".w2v"), (lambda path, _: read_word2vec_text(path), False)),
+    **dict.fromkeys((".txt", ".vec", ".w2v"), (lambda path, _: read_text(path, None), False)),
     ".bin": (lambda path, _: read_word2vec_binary(path), False),
     **dict.fromkeys((".pth", ".pt", ".best", ".ckpt"), (read_checkpoint, True)),
     ".safetensors": (read_safetensors, True),
@@ -54,7 +54,8 @@ def load(
         - ``.csv`` or ``.tsv``, with or without a header and columns of words (recognised by their text, or by a
           name such as "label"), also compressed, ``.csv.gz``;
         - ``.txt``, ``.vec`` or ``.w2v``, the text format of word2vec: a name and its numbers on each line, or numbers only, as
-          ``numpy.savetxt`` writes them; ``.bin``, the binary format of word2vec;
+          ``numpy.savetxt`` writes them; ``.bin``, the binary format of word2vec. In all text, the first lines show whether
+          commas, tabs, semicolons or blanks separate the values;
         - ``.pth``, ``.pth.best``, ``.pt`` or ``.ckpt``, checkpoints of torch (needs torch 2.6 or later): tensors, lists of
           strings and plain values are read and nothing is executed; those of the Poincaré-embeddings tool have names and state
           whether they are Lorentz; ``.safetensors``;
@@ -71,6 +72,7 @@ def load(
     names, labels : str, optional
         The columns with the names and the classes of the rows. Default: by a header such as "name" or "id", "label", "class" or
         "category"; otherwise the names are the first column of words that are all different, the classes the first other one.
+        Names may be repeated if the header is "name" and no other column has names.
     values : str or sequence of str, optional
         Columns of numbers that are not coordinates.
     allow_nonfinite : bool
@@ -120,11 +122,12 @@ def read_table(path: Path, key: str | None) -> Table:
             f"{path} holds a graph, not points: embed it with horopca.embed (on the command line, horopca embed)."
         )
     if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in PACKABLE):
-        raise ValueError(f"path must end in {', '.join(READERS)} (text also in .gz), but is {str(path)!r}.")
+        raise ValueError(f"The name of {path} must end in {', '.join(READERS)} (text also in .gz).")
     reader, several = READERS[suffix]
     if key is not None and not several and suffix not in TABLES:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many or name in TABLES)
         raise ValueError(f"key={key!r} selects an array or columns of a file ({choosable}), but {path} is not one.")
     metadata = read_side_file(path)
-    table = check_metadata(with_metadata(reader(path, key), metadata, path), path)
-    return with_values(table, [*map(str, metadata.get("values", ()))], path)
+    kinds = column_kinds(metadata, path)
+    table = reader(path, key) if kinds is None else read_stated_table(path, DELIMITERS.get(suffix, ","), kinds)
+    return check_metadata(with_metadata(table, metadata, path), path)

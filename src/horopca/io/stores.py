@@ -44,14 +44,30 @@ def open_store(path: str | Path, key: str | None = None) -> da.Array:
     path = Path(path).resolve()
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder {path}.")
-    found: da.Array
+    store = None
     if is_zarr(path):
-        found = _open_zarr(path, key)
-    elif path.is_file() and path.suffix.lower() == ".npy":
-        found = _open_npy(path)
-    else:
+        store, path = _zarr_array(path, key)
+    elif not path.is_file() or path.suffix.lower() != ".npy":
         raise ValueError(f"{path} is neither a Zarr store nor a .npy file.")
+    X = map_npy(path) if store is None else store
+    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "fiub":
+        raise FormatError(f"{path} must hold plain numbers, one point per row, but its array has shape {X.shape}, {X.dtype}.")
+    rows = 1 if store is None else _rows_of_chunks(store, path)
+    step = rows * max(1, CHUNK_BYTES // (rows * X.shape[1] * X.dtype.itemsize))
+    dask_array, read = _library("dask.array"), _library("dask").delayed(read_rows, traverse=False)
+    parts = [(start, min(start + step, X.shape[0])) for start in range(0, X.shape[0], step)]
+    found: da.Array = dask_array.concatenate(
+        [dask_array.from_delayed(read(path, store, start, stop), (stop - start, X.shape[1]), X.dtype) for start, stop in parts]
+    )
     return found
+
+
+def read_rows(path: Path, store: Any, start: int, stop: int) -> np.ndarray:
+    """Rows of a Zarr array or, without one, of a ``.npy`` file; called by the workers."""
+    if store is None:
+        return np.array(map_npy(path)[start:stop])
+    with _zarr_errors(path):
+        return np.asarray(store[start:stop])
 
 
 def is_zarr(path: Path) -> bool:
@@ -88,29 +104,13 @@ def check_store(path: str | Path, *, force: bool = False) -> Path:
     return path
 
 
-def _open_npy(path: Path) -> Any:
-    from dask.delayed import delayed
-
-    X, da = map_npy(path), _library("dask.array")
-    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "fiub":
-        raise ValueError(f"{path} must hold one point per row, but its array has shape {X.shape}, {X.dtype}.")
-    step = max(1, CHUNK_BYTES // (X.shape[1] * X.dtype.itemsize))
-    parts = [(start, min(start + step, len(X))) for start in range(0, len(X), step)]
-    read = delayed(_read_rows)
-    return da.concatenate([da.from_delayed(read(path, a, b), (b - a, X.shape[1]), X.dtype) for a, b in parts])
-
-
-def _read_rows(path: Path, start: int, stop: int) -> np.ndarray:
-    return np.array(map_npy(path)[start:stop])
-
-
 # ---------------------------------------------------------------- Zarr
 
 
-def _open_zarr(path: Path, key: str | None) -> Any:
-    zarr = _library("zarr")
+def _zarr_array(path: Path, key: str | None) -> tuple[Any, Path]:
+    """The array of a store, and its place in the store."""
     with _zarr_errors(path):
-        found: Any = zarr.open(str(path), mode="r")
+        found: Any = _library("zarr").open(str(path), mode="r")
         if not hasattr(found, "dtype"):
             names = sorted(str(name) for name, _ in found.arrays())
             chosen = names[0] if key is None and len(names) == 1 else str(key)
@@ -118,16 +118,13 @@ def _open_zarr(path: Path, key: str | None) -> Any:
                 reason = "holds several arrays" if key is None else f"has no array {key!r}"
                 raise FormatError(f"{path} {reason}: pass one of {listed(names)} as key=.")
             found, path = found[chosen], path / chosen
-        if "pickle" in json.dumps(found.metadata.to_dict(), default=str) or found.dtype.kind not in "fiub":
-            raise FormatError(f"{path} must hold plain numbers, but its array has dtype {found.dtype} or needs pickle.")
-        if found.ndim != 2 or 0 in found.shape:
-            raise FormatError(f"{path} must hold one point per row, but its array has shape {found.shape}.")
-        rows = _check_chunks(path, found)
-    return _library("dask.array").from_array(ZarrRows(found, path), chunks=(rows, found.shape[1]))
+        if "pickle" in json.dumps(found.metadata.to_dict(), default=str):
+            raise FormatError(f"{path} needs pickle, which could run code: write plain numbers.")
+    return found, path
 
 
-def _check_chunks(path: Path, array: Any) -> int:
-    """The number of rows to read at a time. Raises FormatError if chunks are missing, or if one is too large for memory.
+def _rows_of_chunks(array: Any, path: Path) -> int:
+    """The number of rows of a chunk. Raises FormatError if chunks are missing, or if one is too large for memory.
 
     Zarr would read missing chunks as zeros. The files are counted before chunks are listed: a header of 150 bytes can claim
     10^13 rows.
@@ -140,24 +137,8 @@ def _check_chunks(path: Path, array: Any) -> int:
             f"{path} is incomplete: it should hold {needed:,} chunks, but holds {present:,}. If the others are zeros that were "
             "left out, write it again with Zarr's write_empty_chunks."
         )
-    rows = int(size[0])
-    nbytes = rows * int(array.shape[1]) * int(array.dtype.itemsize)
-    Budget(path).claim(nbytes)
-    return rows * max(1, CHUNK_BYTES // nbytes)
-
-
-class ZarrRows:
-    """A Zarr array whose errors name the store."""
-
-    ndim = 2
-
-    def __init__(self, array: Any, path: Path) -> None:
-        self.array, self.path = array, path
-        self.shape, self.dtype = array.shape, array.dtype
-
-    def __getitem__(self, key: Any) -> np.ndarray:
-        with _zarr_errors(self.path):
-            return np.asarray(self.array[key])
+    Budget(path).claim(int(size[0]) * math.prod(array.shape[1:]) * int(array.dtype.itemsize))
+    return max(1, int(size[0]))
 
 
 @contextmanager

@@ -16,7 +16,6 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from enum import Enum
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -25,12 +24,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .._input.progress import logged
+from .._input.progress import Progress, logged
 from .arrays import Source, map_npy
 from .files import check_finite, named
-from .fits import how, load_fitted, to_members, write_members
+from .fits import load_fitted, provenance, to_members, write_members
 from .metadata import side_file, write_side_file
-from .output import BLOCKS, OutputSet, beside, check_output, folder_to_disk, is_same, lock, to_disk
+from .output import BLOCKS, OutputSet, check_output, folder_to_disk, is_same, lock, sibling, to_disk
 
 LARGE = 1 << 26  # A larger .npy file is not read into memory at once.
 LINE_BYTES = 1 << 16  # No line of a journal is longer.
@@ -38,13 +37,13 @@ STREAMED = tuple(BLOCKS)
 PARTIAL = (".partial", ".partial.npz", ".partial.jsonl")  # The endings of the files beside an output until it is complete.
 
 
-class Obstacle(Enum):
-    """Why an interrupted call cannot be resumed."""
-
-    VERSION = "it was written by another version of horopca"
-    INPUT = "the input has changed"
-    OPTIONS = "the options have changed"
-    DAMAGE = "its journal or its fit is damaged"
+# The first line of a journal describes the call. Why a call cannot be resumed if a value is another one:
+REASONS = {
+    "version": "it was written by another version of horopca",
+    "input": "the input has changed",
+    "options": "the options have changed",
+}
+DAMAGED = "its journal or its fit is damaged"
 
 
 class Streamed(NamedTuple):
@@ -61,7 +60,7 @@ def reduce_file(
     estimator: Any,
     *,
     force: bool = False,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
     log: Callable[[str], None] = lambda message: None,
 ) -> Streamed:
     """Fit an estimator to the rows of a ``.npy`` file of any size, and write their images to another file.
@@ -115,7 +114,7 @@ def add_reduced_file(
     input: str | Path,
     output: str | Path,
     estimator: Any,
-    progress: Callable[[int, int], None],
+    progress: Progress,
     log: Callable[[str], None],
 ) -> Streamed:
     """`reduce_file` for one of several outputs. Until they are published, the call can be resumed."""
@@ -124,8 +123,8 @@ def add_reduced_file(
     output = check_output(output, force=outputs.force, formats=STREAMED)
     if is_same(output, source.path):
         raise ValueError(f"output {output} is also the input. Choose another file for the result.")
-    begun = beside(output, PARTIAL[0]).exists()
-    job = Job(source, output, outputs.enter_context(open_partial(beside(output, PARTIAL[0]))), estimator, log)
+    begun = sibling(output, PARTIAL[0]).exists()
+    job = Job(source, output, outputs.enter_context(open_partial(sibling(output, PARTIAL[0]))), estimator, log)
     resumed_at = job.resume() if begun else 0
     outputs.enter_context(job.resumable())
     if not job.fitted:
@@ -143,13 +142,12 @@ class Job:
 
     def __init__(self, source: Source, output: Path, file: BinaryIO, estimator: Any, log: Callable[[str], None]) -> None:
         self.source, self.output, self.file, self.estimator, self.log = source, output, file, estimator, log
-        self.partial, self.saved_fit, self.journal = (beside(output, end) for end in PARTIAL)
+        self.partial, self.saved_fit, self.journal = (sibling(output, end) for end in PARTIAL)
         self.n, self.block_rows = source.shape[0], source.block_rows
-        self.input = source.fingerprint()
         self.call = {
-            Obstacle.VERSION.name: __version__,
-            Obstacle.INPUT.name: self.input,
-            Obstacle.OPTIONS.name: [output.suffix.lower(), self.block_rows, _digest(estimator)],
+            "version": __version__,
+            "input": source.fingerprint(),
+            "options": [output.suffix.lower(), self.block_rows, _digest(estimator)],
         }
         self.blocks: list[tuple[int, int]] = []  # of the finished ones: the size of the partial file, the CRC of the block
         self.fitted = False
@@ -199,32 +197,31 @@ class Job:
             raise FileExistsError(
                 f"{self.partial} exists without its journal {self.journal.name}: if it is not needed, remove it."
             )
-        obstacle = self._read_journal()
-        if obstacle is None:
-            self.log(f"Resuming at row {self.rows:,} of {self.n:,} with the fit in {self.saved_fit}.")
-        else:
-            self.log(f"Starting from the beginning: {self.partial} cannot be used, because {obstacle.value}.")
+        if reason := self._read_journal():
+            self.log(f"Starting from the beginning: {self.partial} cannot be used, because {reason}.")
             self.discard()
+        else:
+            self.log(f"Resuming at row {self.rows:,} of {self.n:,} with the fit in {self.saved_fit}.")
         return self.rows
 
-    def _read_journal(self) -> Obstacle | None:
-        """Read what is done, up to the first block whose bytes are not those that were written."""
+    def _read_journal(self) -> str:
+        """Read what is done, up to the first block whose bytes are not those that were written. Returns why it is not used."""
         with open(self.journal, "r+b") as journal:
             try:
                 call = json.loads(journal.readline(LINE_BYTES))
-                changed = [obstacle for obstacle in Obstacle if self.call.get(obstacle.name) != call.get(obstacle.name)]
-                estimator = None if changed else load_fitted(self.saved_fit)
+                changed = [reason for name, reason in REASONS.items() if self.call[name] != call.get(name)]
+                if changed:
+                    return changed[0]
+                estimator = load_fitted(self.saved_fit)
             except (ValueError, AttributeError, RecursionError, OSError):
-                return Obstacle.DAMAGE
-            if changed:
-                return changed[0]
+                return DAMAGED
             self.estimator, self.fitted, end = estimator, True, journal.tell()
             self.file.seek(0)
             while self.rows < self.n and (block := self._valid_block(journal.readline(LINE_BYTES))):
                 self.blocks.append(block)
                 end = journal.tell()
             journal.truncate(end)
-        return None
+        return ""
 
     def _valid_block(self, line: bytes) -> tuple[int, int] | None:
         """The block of a line of the journal, if the next bytes of the partial file are those of the block."""
@@ -291,7 +288,7 @@ class Job:
             raise ValueError(f"{self.source.path}, rows {start:,} to {stop - 1:,}{counted}: {error}") from error
 
     def _check_input(self) -> None:
-        if not self.source.path.exists() or self.source.fingerprint() != self.input:
+        if not self.source.path.exists() or self.source.fingerprint() != self.call["input"]:
             self.discard()
             raise ValueError(f"{self.source.path} has changed while it was reduced, so nothing was written. Run it again.")
 
@@ -306,7 +303,7 @@ class Job:
         """Write the metadata of the output, which is published with it."""
         self.file.flush()
         with named(side_file(self.partial)):
-            write_side_file(self.partial, {"input": str(self.source.path), **how(self.estimator)})
+            write_side_file(self.partial, {"input": str(self.source.path), **provenance(self.estimator)})
 
 
 # ---------------------------------------------------------------- before the work
@@ -328,7 +325,7 @@ def can_stream(path: Path) -> bool:
 
 def _remove_finished(output: Path) -> None:
     """Remove the files beside an output that was complete when the process that wrote it was killed."""
-    partial, *others = (beside(output, end) for end in PARTIAL)
+    partial, *others = (sibling(output, end) for end in PARTIAL)
     if partial.exists() and output.exists() and partial.samefile(output):
         for path in (*others, partial):
             path.unlink(missing_ok=True)
@@ -367,7 +364,7 @@ def open_partial(partial: Path) -> Iterator[BinaryIO]:
     try:
         yield file
     finally:
-        empty = not beside(partial, ".jsonl").exists() and _is_at(file, partial) and not partial.stat().st_size
+        empty = not sibling(partial, ".jsonl").exists() and _is_at(file, partial) and not partial.stat().st_size
         if empty and os.name != "nt":  # while no other process can hold the lock
             partial.unlink()
         with suppress(OSError):  # the buffer of a write that failed

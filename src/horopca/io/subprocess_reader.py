@@ -13,8 +13,8 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from enum import Enum
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +30,7 @@ COPIES = 3  # The content of a file exists at most three times on its way from t
 LIBRARY_BYTES = 1 << 28  # Bytes that a library may allocate for itself.
 DEEPEST = 100_000  # Python frames: parsers of trees recurse once per level, and a tree may be a chain.
 RESULTS = {result.__name__: result for result in (Table, EdgeList)}
+ERRORS = {"ImportError": ImportError, "FormatError": FormatError}
 
 # `-I` keeps the working directory, the user's environment and PYTHONPATH off `sys.path`. The packages are entered by hand
 # because their __init__ files would import much more than one reader needs.
@@ -44,15 +45,6 @@ for name, folder in request["packages"]:
 from horopca.io.subprocess_reader import answer
 answer(request)
 """
-
-
-class Status(Enum):
-    """How reading in the separate process ended."""
-
-    READ = "read"
-    FORMAT_ERROR = "format error"
-    MEMORY_ERROR = "memory error"
-    MISSING_LIBRARY = "missing library"
 
 
 def in_subprocess(module: str, function: str, library: str, kind: str, extra: str) -> Callable[..., Any]:
@@ -122,13 +114,10 @@ def _received(content: bytes, mark: str, budget: Budget) -> Any:
         return np.frombuffer(rest, dtype, math.prod(shape), start).reshape(shape).copy()
 
     head = json.loads(line, object_hook=restored)
-    status = Status(head["status"])
-    if status is Status.MEMORY_ERROR:
+    if head["type"] == "MemoryError":
         budget.claim(budget.limit + 1)
-    if status is Status.MISSING_LIBRARY:
-        raise ImportError(head["message"])
-    if status is Status.FORMAT_ERROR:
-        raise FormatError(head["message"], head.get("keys", ()))
+    if head["type"] in ERRORS:
+        raise ERRORS[head["type"]](*head["arguments"])
     return RESULTS[head["type"]](**head["fields"])
 
 
@@ -137,48 +126,48 @@ def _received(content: bytes, mark: str, budget: Budget) -> Any:
 
 def answer(request: dict[str, Any]) -> None:
     """Read a file as requested and write the result for `_received` to standard output."""
-    module, function, path, arguments = request["call"]
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # so that nothing a library prints is part of the result
     import_module(request["library"])
-    read = getattr(import_module(f".{module}", __package__), function)
+    import_module(f".{request['call'][0]}", __package__)
     _limit(COPIES * request["bytes"] + LIBRARY_BYTES, request["seconds"])
     sys.setrecursionlimit(DEEPEST)
-    arrays: list[np.ndarray] = []
-    try:
-        with memory_limit(request["bytes"]):
-            head = _packed(read(Path(path), *arguments), request["mark"], arrays)
-    except MemoryError:
-        head = _head(Status.MEMORY_ERROR)
-    except ImportError as error:
-        head = _head(Status.MISSING_LIBRARY, message=str(error))
-    except FormatError as error:
-        head = _head(Status.FORMAT_ERROR, message=str(error), keys=error.keys)
-    except Exception as error:  # noqa: BLE001  # a library may raise anything for a damaged file
-        what = f"{type(error).__name__}: {error}"[:200]
-        head = _head(Status.FORMAT_ERROR, message=f"{path} is damaged, cut short, or not {request['kind']} ({what}).")
-    out.write(head)
-    for array in arrays:
-        out.write(array.data)
+    out.writelines(answered(request))
     out.flush()
     os._exit(0)  # a library that holds a damaged file may fail when it closes it
 
 
-def _head(status: Status, **fields: Any) -> bytes:
-    return json.dumps({"status": status.value, **fields}).encode() + b"\n"
+def answered(request: dict[str, Any]) -> Iterator[Any]:
+    """The result of a request: a line of JSON, and the bytes of the arrays for which marks stand in it."""
+    module, function, path, arguments = request["call"]
+    read = getattr(import_module(f".{module}", __package__), function)
+    arrays: list[np.ndarray] = []
+    head: dict[str, Any]
+    try:
+        with memory_limit(request["bytes"]):
+            result = read(Path(path), *arguments)
+            head = {"type": type(result).__name__, "fields": result._asdict()}
+    except MemoryError:
+        head = {"type": "MemoryError"}
+    except ImportError as error:
+        head = {"type": "ImportError", "arguments": [str(error)]}
+    except FormatError as error:
+        head = {"type": "FormatError", "arguments": [str(error), error.keys]}
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # a library may raise anything; a panic of Rust is no Exception
+        what = f"{type(error).__name__}: {error}"[:200]
+        head = {"type": "FormatError", "arguments": [f"{path} is damaged, cut short, or not {request['kind']} ({what})."]}
+    yield json.dumps(head, default=partial(_plain, request["mark"], arrays)).encode() + b"\n"
+    yield from (array.data for array in arrays)
 
 
-def _packed(result: Any, mark: str, arrays: list[np.ndarray]) -> bytes:
-    """A Table or an EdgeList as a line of JSON; its arrays are appended to `arrays`, and `mark` stands for them."""
-
-    def plain(value: Any) -> dict[str, Any]:
-        if not isinstance(value, np.ndarray):
-            return dict(value)  # an immutable mapping
-        arrays.append(np.ascontiguousarray(value))
-        return {mark: [sum(array.nbytes for array in arrays[:-1]), value.dtype.str, value.shape]}
-
-    content = {"status": Status.READ.value, "type": type(result).__name__, "fields": result._asdict()}
-    return json.dumps(content, default=plain).encode() + b"\n"
+def _plain(mark: str, arrays: list[np.ndarray], value: Any) -> dict[str, Any]:
+    """What JSON lacks: a mapping, or an array, which is appended to `arrays` and for which `mark` stands."""
+    if not isinstance(value, np.ndarray):
+        return dict(value)
+    arrays.append(np.ascontiguousarray(value))
+    return {mark: [sum(array.nbytes for array in arrays[:-1]), value.dtype.str, value.shape]}
 
 
 def _limit(nbytes: int, seconds: float) -> None:

@@ -8,7 +8,7 @@ import mmap
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import chain, islice, takewhile
@@ -18,7 +18,7 @@ from typing import IO, TextIO, cast
 import numpy as np
 
 from .arrays import read_npy
-from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors
+from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, with_values
 
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
 LONGEST_NAME = 4096  # Bytes of a name in word2vec's binary format, where only a blank ends it.
@@ -54,7 +54,7 @@ def _check_utf8(text: str, path: Path, line: int) -> None:
         text.isascii() or text.encode()
     except UnicodeEncodeError as error:
         line += text.count("\n", 0, error.start)
-        raise FormatError(f"{path}, line {line}: this is not text in UTF-8.") from error
+        raise FormatError(f"{path}, line {line}: this is not text in UTF-8. Save it in this encoding.") from error
 
 
 @contextmanager
@@ -115,7 +115,30 @@ def is_number(text: str) -> bool:
 # ---------------------------------------------------------------- tables and labels
 
 
-def read_text(path: Path, delimiter: str) -> Table:
+def read_text(path: Path, usual: str | None) -> Table:
+    """Points of a text file. Its first lines show what separates the values: the usual mark (None for blanks) or another."""
+    head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
+    lines = [line.strip() for line in head.splitlines()[:PEEKED_LINES] if line.strip()]
+    if usual is None and lines and "\t" in lines[0] and not _count(lines[0], None):
+        usual = "\t"  # a header
+    numbers = {mark: sum(_count(line, mark) for line in lines) for mark in dict.fromkeys([usual, ",", "\t", ";", None])}
+    if ";" in head and not (numbers[";"] or numbers["\t"]) and any(_count(line.replace(",", "."), ";") for line in lines):
+        raise FormatError(f"{path} has decimal commas, which are not read: write decimal points.")
+    if usual is None:  # a word may contain a comma
+        mark = max(numbers, key=lambda mark: numbers[mark])
+    elif lines and usual in lines[0]:  # the lines of a quoted name would count
+        mark = usual
+    else:
+        mark = next((mark for mark in numbers if numbers[mark]), usual)
+    return _read_word2vec(path) if mark is None else _read_table(path, mark)
+
+
+def _count(line: str, mark: str | None) -> int:
+    """The number of values on a line that are numbers; of those separated by blanks, the last ones."""
+    return sum(map(is_number, line.split(mark))) if mark else sum(1 for _ in takewhile(is_number, reversed(line.split())))
+
+
+def _read_table(path: Path, delimiter: str) -> Table:
     """Coordinates and columns of words of a table in text."""
     budget = Budget(path)
     with open_lines(path, budget) as lines:
@@ -123,18 +146,36 @@ def read_text(path: Path, delimiter: str) -> Table:
         head = list(islice(rows, PEEKED_LINES))
         if not head:
             raise FormatError(f"{path} is empty.")
-        first = [field.strip() for field in head[0][1]]
-        header, words, coordinates = _layout([first, *([field.strip() for field in fields] for _, fields in head[1:])], path)
+        if _is_short(*(fields for _, fields in head[:2])):
+            head[0] = (head[0][0], ["", *head[0][1]])
+        table = [[field.strip() for field in fields] for _, fields in head]
+        first, (header, words, coordinates) = [name.lstrip("# ") for name in table[0]], _layout(table, path)
         X, columns = _parse(chain(head[1:] if header else head, rows), len(first), words, coordinates, budget)
     if _is_padded([fields for _, fields in head[1:] or head], coordinates):
         columns = [[word.strip() for word in column] for column in columns]
-    first = [name.lstrip("# ") for name in first]
     repeated = [name for name, times in Counter(first).items() if name and times > 1]
     if header and repeated:
         raise FormatError(f"{path} has several columns with the header {repeated[0]!r}: rename all but one.")
     names = [first[j] for j in coordinates] if header else None
     called = [(first[j] if header else "") or f"column {j + 1}" for j in words]
     return Table(X, names=names, words=dict(zip(called, columns, strict=True)))
+
+
+def read_stated_table(path: Path, delimiter: str, kinds: Mapping[str, str]) -> Table:
+    """A table whose columns that are not coordinates are known: the kinds of `COLUMN_KINDS` by their headers."""
+    budget = Budget(path)
+    with open_lines(path, budget) as lines:
+        rows = _rows(lines, path, delimiter)
+        _, header = next(rows, (0, list[str]()))
+        words = [j for j, name in enumerate(header) if kinds.get(name, "values") != "values"]
+        numeric = [j for j in range(len(header)) if j not in words]
+        if len(set(header)) < len(header) or not numeric or not kinds.keys() <= set(header):
+            raise FormatError(f"{path} does not have the columns that its metadata states.")
+        X, columns = _parse(rows, len(header), words, numeric, budget)
+    found = dict(zip((header[j] for j in words), columns, strict=True))
+    by_kind = {kinds[name]: column for name, column in found.items()}
+    table = Table(X, by_kind.get("labels"), [header[j] for j in numeric], row_names=by_kind.get("names"), words=found)
+    return with_values(table, [name for name, kind in kinds.items() if kind == "values"], path)
 
 
 def _rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -148,19 +189,27 @@ def _rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[in
         raise FormatError(f"{path}, line {reader.line_num}: {error}.") from error
 
 
+def _is_short(header: list[str], row: list[str] | None = None) -> bool:
+    """Whether a header has no field for the names of the rows, as R writes it."""
+    named = row is not None and len(row) == len(header) + 1 and (row[0].isdigit() or not is_number(row[0]))
+    return named and not any(map(is_number, header))
+
+
 def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], list[int]]:
     """Whether a table has a header, and which columns hold words, which coordinates; an unnamed index is in neither."""
     first, body = head[0], head[1:] or head
     if not any(is_number(field) for row in body for field in row):
-        separator = "tabs" if ending(path) == ".tsv" else "commas"
-        raise FormatError(f"{path} has no rows of numbers separated by {separator}.")
+        raise FormatError(f"{path} has no rows of numbers, separated by commas, tabs, semicolons or blanks.")
     several = [*body, first] if head[1:] and len(head) < 3 else body  # of two lines the first counts too
     text = {j for j in range(len(first)) if _is_text([row[j] for row in several if j < len(row)])}
     named = {j for j, name in enumerate(first) if name.lower() in LABEL_NAMES or (j == 0 < len(first) - 1 and not name)}
     others = [j for j, name in enumerate(first) if name and j not in text and j not in named]
-    counted = _is_counted([first[j] for j in others], [row[j] for row in body for j in others if j < len(row)])
+    counts = [first[j] for j in others if is_number(first[j])]  # beside the name of an index or of another column
+    counted = _is_counted(counts, [row[j] for row in body for j in others if j < len(row)])
     header = len(head) > 1 and (counted or not any(is_number(first[j]) for j in others))
     words = text | named if header else text
+    if not header and _is_counted([row[0] for row in head], [field for row in head for field in row[1:]]):
+        words = words | {0}  # the index of a data frame
     index = {0} if header and len(words) > 1 and 0 in words and not first[0] else set[int]()  # of a data frame
     coordinates = [j for j in range(len(first)) if j not in words]
     if not coordinates:
@@ -174,7 +223,7 @@ def _is_text(fields: list[str]) -> bool:
 
 
 def _is_counted(names: list[str], body: list[str]) -> bool:
-    """Whether a line reads 0, 1, 2, ... or 1, 2, 3, ..., a data frame's default header, above numbers with fractions."""
+    """Whether names are 0, 1, 2, ... or 1, 2, 3, ..., a data frame's default header or index, beside numbers with fractions."""
     counts = [[str(start + j) for j in range(len(names))] for start in (0, 1)]
     return len(names) > 1 and names in counts and not all(field.lstrip("-").isdigit() for field in body)
 
@@ -247,8 +296,8 @@ def load_labels(path: str | Path) -> list[str]:
 # ---------------------------------------------------------------- word2vec
 
 
-def read_word2vec_text(path: Path) -> Table:
-    """Points of a text file: a name and d numbers on each line, below an optional line "n d".
+def _read_word2vec(path: Path) -> Table:
+    """Points of a text file: a name and d numbers on each line, below an optional line "n d" or comment.
 
     Names may contain blanks: the last d fields are the numbers. A file without names, as `numpy.savetxt` writes it, has d
     numbers on each line. Without the line "n d" that is a file in which all fields are numbers, unless the first column holds
@@ -258,13 +307,13 @@ def read_word2vec_text(path: Path) -> Table:
     labels, numbers = list[str](), array("d")
     with open_lines(path, budget) as lines:
         body = ((k, line.strip()) for k, line in enumerate(lines, 1) if line.strip())
-        first = next(body, None)
+        first = next((line for line in body if line[1][0] != "#" or _count(line[1], None)), None)
         if first is None:
             raise FormatError(f"{path} is empty.")
-        claim = _claim(first[1])
-        d = claim[1] if claim else sum(1 for _ in takewhile(is_number, reversed(first[1].split()[1:])))
+        claim, values = _claim(first[1]), _count(first[1], None)
+        d = claim[1] if claim else values - (values == len(first[1].split()) > 1)  # the first value may be a name
         if d < 1:
-            raise FormatError(f"{path}, line 1: expected a name and its numbers, separated by blanks.")
+            raise FormatError(f"{path}, line {first[0]}: expected a name and its numbers, separated by blanks.")
         for k, line in body if claim else chain([first], body):
             fields = line.rsplit(None, d)
             if len(fields) < d:
@@ -275,7 +324,7 @@ def read_word2vec_text(path: Path) -> Table:
     if claim and len(labels) != claim[0]:
         raise FormatError(f"{path} says in its first line that it holds {claim[0]} points, but it holds {len(labels)}.")
     X = np.frombuffer(numbers).reshape(-1, d)
-    if not claim and _are_coordinates(labels, X):
+    if not claim and any(labels) and _are_coordinates(labels, X):
         return Table(np.column_stack([np.array(labels, dtype=np.float64), X]))
     return Table(X, words={"name": labels} if any(labels) else {})
 
@@ -286,6 +335,11 @@ def _claim(line: str) -> tuple[int, int] | None:
     if len(fields) == 2 and all(field.isascii() and field.isdigit() and len(field) < 19 for field in fields):
         return int(fields[0]), int(fields[1])
     return None
+
+
+def is_word2vec(path: Path) -> bool:
+    """Whether a text begins with the line "n d" of word2vec's format."""
+    return _claim(beginning(path).partition("\n")[0]) is not None
 
 
 def _are_coordinates(first: list[str], X: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,50 +23,40 @@ from .text import beginning, is_number, number, open_bytes, read_whole
 
 ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
 NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
-TOKEN = re.compile(r"[()\[\],:;']|[^\s()\[\],:;']+")
+TOKEN = re.compile(r"""[()\[\],:;']|"[^"]*"|[^\s()\[\],:;']+""")
+TREE = ("TREE", "UTREE")  # The commands of Nexus that begin a tree.
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
 
-class Nodes(NamedTuple):
-    """The nodes of a tree in any order: names ("" for none), positions of the parents (-1 for the root), lengths or NaN."""
-
-    names: list[str]
-    parents: array[int]
-    lengths: array[float]
-
-
-def as_edges(nodes: Nodes, where: Path | str, notes: Sequence[str] = ()) -> EdgeList:
+def as_edges(
+    names: list[str], parents: Sequence[int], lengths: Sequence[float], trees: int, notes: Sequence[str], where: Path | str
+) -> EdgeList:
     """A tree with its edges from children to parents, all lengths positive and all names different.
 
-    Raises FormatError if there are fewer than two nodes. `notes` of the result say what was replaced or left out.
+    The nodes are in any order: "" is no name, -1 the parent of the root, NaN no length. Raises FormatError if there are fewer
+    than two. Notes of the result say how many trees the file has, and what was replaced or left out.
     """
-    if len(nodes.names) < 2:
+    if len(names) < 2:
         raise FormatError(f"{where} holds no tree with at least two nodes.")
-    parents = np.array(nodes.parents, dtype=np.int64)
-    child = np.flatnonzero(parents >= 0)
-    is_leaf = np.ones(len(parents), dtype=bool)
-    is_leaf[parents[child]] = False
-    names, renamed = _unique_names(nodes.names, is_leaf)
-    weights, replaced = _positive(np.array(nodes.lengths, dtype=float)[child])
-    return EdgeList(names, np.stack([child, parents[child]], axis=1), weights, None, (*notes, *renamed, *replaced))
-
-
-def first_of(trees: int) -> list[str]:
-    """The note on a file with several trees."""
-    return [f"the first of {trees} trees was read."] if trees > 1 else []
+    parent = np.array(parents, dtype=np.int64)
+    child = np.flatnonzero(parent >= 0)
+    is_leaf = np.ones(len(parent), dtype=bool)
+    is_leaf[parent[child]] = False
+    names, renamed = _unique_names(names, is_leaf)
+    weights, replaced = _positive(np.array(lengths, dtype=float)[child])
+    first = [f"the first of {trees} trees was read."] if trees > 1 else []
+    return EdgeList(names, np.stack([child, parent[child]], axis=1), weights, None, (*first, *notes, *renamed, *replaced))
 
 
 def _positive(lengths: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
     """Lengths that are all positive, or None if there is none; and notes on those that were replaced."""
-    known = lengths[lengths > 0]
-    missing, short = np.isnan(lengths), lengths <= 0
-    notes = []
-    if short.any():
-        notes.append(f"branches of length zero or below: {short.sum()}, set to a thousandth of the mean length.")
+    known, missing, short = lengths[lengths > 0], np.isnan(lengths), lengths <= 0
     if not known.size:
         return None, ["all branches have length zero or below: their lengths are left out."] if short.any() else []
-    mean = known.mean()
-    if missing.sum() > 0:
+    mean, notes = known.mean(), []
+    if short.any():
+        notes.append(f"branches of length zero or below: {short.sum()}, set to a thousandth of the mean length.")
+    if missing.any():
         notes.append(f"branches without a length: {missing.sum()}, set to the mean length, {mean:.3g}.")
     return np.where(missing, mean, np.where(short, ZERO_LENGTH * mean, lengths)), notes
 
@@ -77,22 +67,24 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
     leaves_are_numbers = all(name.isdigit() for name, leaf in zip(names, is_leaf, strict=True) if leaf)
     identifiers = leaves_are_numbers and len(set(inner)) == len(inner) and all(name.isdigit() for name in inner)
     supports = {name for name in inner if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
-    counts, seen, unnamed, unique = Counter(names), Counter[str](), 0, list[str]()
+    counts, numbers, unique = Counter(names), Counter[str](), list[str]()
+
+    def numbered(name: str, pattern: str) -> str:
+        """The pattern with the next number for the name that makes it different from all names."""
+        numbers[name] = next(k for k in count(numbers[name] + 1) if pattern.format(k) not in counts)
+        return pattern.format(numbers[name])
+
     for name, leaf in zip(names, is_leaf, strict=True):
         if not name or (not leaf and name in supports):
-            kind = "leaf" if leaf else "inner"
-            unnamed = next(k for k in count(unnamed + 1) if f"{kind} {k}" not in counts)
-            unique.append(f"{kind} {unnamed}")
-        elif counts[name] > 1 and seen[name]:
-            seen[name] = next(k for k in count(seen[name] + 1) if f"{name} ({k})" not in counts)
-            unique.append(f"{name} ({seen[name]})")
+            unique.append(numbered("", "leaf {}" if leaf else "inner {}"))
+        elif numbers[name]:
+            unique.append(numbered(name, name.replace("{", "{{").replace("}", "}}") + " ({})"))
         else:
-            if counts[name] > 1:
-                seen[name] = 1
+            numbers[name] = 1
             unique.append(name)
     repeated = sum(times - 1 for name, times in counts.items() if name and name not in supports)
-    notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
     left_out = sum(name in supports for name in inner)
+    notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
     return unique, [*notes, *([f"support values left out: {left_out}."] if left_out else [])]
 
 
@@ -125,8 +117,8 @@ def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
                 parts.append(text[at:end])
                 at = end + 1
             yield "'" + "'".join(parts)
-        else:
-            yield token
+        else:  # the standard has no double quotes, but some programs write them
+            yield "'" + token[1:-1] if token[0] == token[-1] == '"' != token else token
 
 
 def read_newick(path: Path) -> EdgeList:
@@ -135,14 +127,18 @@ def read_newick(path: Path) -> EdgeList:
     text = read_whole(path, budget)
     annotations = list[str]()
     tokens = _tokens(text, path, annotations)
-    is_nexus = text.lstrip()[:6].upper() == "#NEXUS"
-    nodes, more = _nexus(tokens, budget) if is_nexus else (_newick(tokens, {}, budget), _count_trees(tokens))
+    translate = _to_first_tree(tokens, budget) if text.lstrip()[:6].upper() == "#NEXUS" else None
+    names, parents, lengths = _newick(tokens, translate or {}, budget, opened=translate is not None)
+    if translate is None:
+        more = _count_trees(tokens)
+    else:
+        more = sum(token.upper() in TREE for token in _first_of_commands(tokens))
     notes = [f"annotations in square brackets left out: {len(annotations)}."] if annotations else []
-    return as_edges(nodes, path, [*first_of(more + 1), *notes])
+    return as_edges(names, parents, lengths, more + 1, notes, path)
 
 
-def _nexus(words: Iterator[str], budget: Budget) -> tuple[Nodes, int]:
-    """The first tree of the block TREES with the names of its TRANSLATE, and the number of trees after it."""
+def _to_first_tree(words: Iterator[str], budget: Budget) -> dict[str, str]:
+    """Go to the first tree of the block TREES, behind its opening parenthesis. Returns the names of its TRANSLATE."""
     recent, translate = ["", ""], dict[str, str]()
     for token in words:
         if recent == ["BEGIN", "TREES"] and token == ";":
@@ -150,18 +146,16 @@ def _nexus(words: Iterator[str], budget: Budget) -> tuple[Nodes, int]:
         recent = [recent[1], token.upper()]
     else:
         raise FormatError(f"{budget.path} is a Nexus file without a block TREES.")
-    for token in words:
-        command = token.upper()
+    for command in map(str.upper, words):
         if command == "TRANSLATE":
             translate = _translation(words, budget)
-        elif command in ("TREE", "UTREE"):
+        elif command in TREE:
             if any(token == "(" for token in iter(lambda: next(words, ";"), ";")):
-                nodes = _newick(words, translate, budget, opened=True)
-                return nodes, sum(token.upper() in ("TREE", "UTREE") for token in _first_of_commands(words))
+                return translate
         elif command in ("END", "ENDBLOCK"):
             break
         else:
-            _skip_command(words, token)
+            _skip_command(words, command)
     raise FormatError(f"{budget.path} has a block TREES without a tree.")
 
 
@@ -203,9 +197,11 @@ def _count_trees(tokens: Iterator[str]) -> int:
     return trees
 
 
-def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool = False) -> Nodes:
-    """The nodes of the tree that the tokens spell, children before their parents, up to its semicolon."""
-    nodes = Nodes([], array("q"), array("d"))
+def _newick(
+    tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool
+) -> tuple[list[str], array[int], array[float]]:
+    """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
+    names, parents, lengths = list[str](), array("q"), array("d")
     levels = [list[int]() for _ in range(1 + opened)]  # the children so far of every parenthesis that is open
     node, after_colon, words = -1, False, list[str]()
 
@@ -213,16 +209,16 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
         nonlocal node
         if node < 0:
             budget.claim(NODE_BYTES)
-            node = len(nodes.names)
-            nodes.names.append("")
-            nodes.parents.append(-1)
-            nodes.lengths.append(np.nan)
+            node = len(names)
+            names.append("")
+            parents.append(-1)
+            lengths.append(np.nan)
         return node
 
     for token in chain(tokens, ";"):
         if token not in "(),:;":
             if after_colon:
-                nodes.lengths[current()] = _length(token, budget.path)
+                lengths[current()] = _length(token, budget.path)
             else:
                 words.append(token.removeprefix("'"))
             after_colon = False
@@ -230,7 +226,7 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
         if words:
             name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
             budget.claim(4 * len(name))
-            nodes.names[current()] = as_text(name)
+            names[current()] = as_text(name)
             words = []
         after_colon = token == ":"
         if token == ";":
@@ -248,10 +244,10 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
             node = -1
             if token == ")":
                 for child in levels.pop():
-                    nodes.parents[child] = current()
+                    parents[child] = current()
     if len(levels) > 1:
-        raise FormatError(f"{budget.path} is cut short: {len(levels) - 1} '(' of its tree are not closed.")
-    return nodes
+        raise FormatError(f"{budget.path} is cut short: its tree has {len(levels) - 1} '(' without a ')'.")
+    return names, parents, lengths
 
 
 def _length(token: str, path: Path) -> float:
@@ -274,8 +270,11 @@ def read_xml_tree(path: Path) -> EdgeList:
     head = beginning(path)
     if "<!DOCTYPE" in head:  # declares entities, which can expand or refer to other files
         raise FormatError(f"{path} has a DOCTYPE, which a tree does not need and which is not read.")
-    if re.search(r"<(\w+:)?nexml\b", head):
-        raise FormatError(f"{path} is a NeXML file, which is not read: convert it to Newick, Nexus or PhyloXML.")
+    root = re.search(r"<(?:\w+:)?([A-Za-z]\w*)", head)
+    if root and root[1] != "phyloxml":
+        raise FormatError(
+            f"{path} is a {root[1]} file in XML, which is not read: convert it to Newick, PhyloXML or a list of edges."
+        )
     found: EdgeList = _read_phyloxml(path)
     return found
 
@@ -289,18 +288,18 @@ def read_phyloxml(path: Path) -> EdgeList:
         if tree is None:
             raise FormatError(f"{path} holds no tree.")
         more = sum(1 for _ in trees)
-    nodes, waiting, supports = Nodes([], array("q"), array("d")), [(tree.root, -1)], 0
+    names, parents, lengths, waiting, supports = list[str](), array("q"), array("d"), [(tree.root, -1)], 0
     while waiting:  # parents before their children, which stay in their order
         clade, parent = waiting.pop()
-        nodes.names.append(as_text(_clade_name(clade) or ""))
-        nodes.parents.append(parent)
-        nodes.lengths.append(np.nan if clade.branch_length is None else float(clade.branch_length))
+        names.append(as_text(_clade_name(clade) or ""))
+        parents.append(parent)
+        lengths.append(np.nan if clade.branch_length is None else float(clade.branch_length))
         supports += clade.confidence is not None
-        waiting += [(child, len(nodes.names) - 1) for child in reversed(clade.clades)]
-    if np.isinf(nodes.lengths).any():
+        waiting += [(child, len(names) - 1) for child in reversed(clade.clades)]
+    if np.isinf(lengths).any():
         raise FormatError(f"{path}: the length of a branch must be finite.")
     notes = [f"support values left out: {supports}."] if supports else []
-    return as_edges(nodes, path, [*first_of(more + 1), *notes])
+    return as_edges(names, parents, lengths, more + 1, notes, path)
 
 
 def _clade_name(clade: Any) -> str | None:

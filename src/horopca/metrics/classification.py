@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from .._input.arguments import check_choice, check_count
 from .._input.coordinates import check_coordinates
-from .._input.progress import logged
+from .._input.progress import Progress, logged
 from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
@@ -27,8 +27,8 @@ from ..geometry._arrays import to_numpy
 __all__ = ["CLASSIFIERS", "METRICS", "compare_classifiers", "macro_average_precision"]
 
 COSTS = tuple(10.0**k for k in range(-2, 4))
-# For each effort, the largest number of folds, which of COSTS are tried, and options of the hyperbolic machine. 30 steps of it
-# are not its optimum (on 781 rows of five overlapping classes the average precision was .782 after 30 and .787 after 50), but
+# For each effort, the largest number of folds, which of COSTS are tried, and options of the hyperbolic machine. 30 steps do
+# not reach its optimum (on 781 rows of five overlapping classes the average precision was .782 after 30 and .787 after 50), but
 # all five classifiers are compared in some twenty seconds of processor time.
 EFFORTS: dict[str, tuple[int, slice, dict[str, Any]]] = {
     "quick": (3, slice(1, 5), {"max_iter": 30, "tol": 1e-3}),
@@ -103,7 +103,7 @@ def compare_classifiers(
     metrics: Mapping[str, Metric] = METRICS,
     effort: str = "quick",
     random_state: int | None = 0,
-    progress: Callable[[int, int, str], None] = lambda done, total, doing: None,
+    progress: Progress = lambda done, total: None,
 ) -> dict[str, dict[str, np.ndarray]]:
     """Cross-validate classifiers of hyperbolic points, each with its C chosen in the training part alone.
 
@@ -130,7 +130,7 @@ def compare_classifiers(
     random_state : int or None, default=0
         Seeds folds and searches.
     progress : callable
-        Called as ``progress(done, total, name)`` before each classifier.
+        Called as ``progress(done, total)`` with the numbers of classifiers.
 
     Returns
     -------
@@ -166,8 +166,7 @@ def compare_classifiers(
     folds = StratifiedKFold(min(n_folds, *(_fewest(y[train]) for train, _ in parts)), shuffle=True, random_state=random_state)
     scorers = {name: _scorer(metric) for name, metric in metrics.items()}
     found, report = {}, logged("compare_classifiers", progress)
-    for number, name in enumerate(names):
-        report(number, len(names), name)
+    for name in names:
         hyperbolic = name == "hSVM"
         machine = HyperbolicSVC(**LORENTZ, **options) if hyperbolic else LinearSVC(dual=False, max_iter=10_000)
         search = GridSearchCV(
@@ -180,6 +179,7 @@ def compare_classifiers(
                 warnings.filterwarnings("ignore", message="HyperbolicSVC stopped", category=ConvergenceWarning)
             scores = cross_validate(pipeline, x, y, cv=parts, scoring=scorers, error_score="raise")
         found[name] = {metric: scores[f"test_{metric}"] for metric in metrics}
+        report(len(found), len(names))
     return found
 
 

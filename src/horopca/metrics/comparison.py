@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .. import estimators
 from .._input.arguments import check_count
 from .._input.coordinates import check_coordinates
-from .._input.progress import logged
+from .._input.progress import Progress, logged
 from .._input.rows import Rows, check_rows
+from ..estimators import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, RadialPCA, TangentPCA
 from ..estimators.base import HyperbolicReduction
 from ..geometry import ModelName, pairwise_distance, to_hyperboloid
 from ..neighbors import to_umap
@@ -37,28 +37,24 @@ class Method(NamedTuple):
     """A method to compare: a reduction, or a function whose pictures are in Euclidean space."""
 
     title: str  #: as shown in tables
-    estimator: str  #: name of its class; empty for a flat method
-    options: dict[str, Any]  #: of the estimator, if they are not its defaults
+    estimator: Any  #: its class; None for a flat method
+    options: Mapping[str, Any] = {}  #: of the estimator, if they are not its defaults
     usual: bool = True  #: whether it is compared by default
     picture: Callable[[Rows, int, int], np.ndarray] | None = None  #: of a flat method: of points, the dimension and a seed
-    package: str | None = None  #: an optional package that it needs
 
 
 #: The reductions that `compare` knows, by the names that it and ``horopca reduce --method`` take.
 METHODS = {
-    "horopca": Method("HoroPCA", "HoroPCA", {}),
-    "horopca-free": Method("HoroPCA, free", "HoroPCA", {"spine": "free"}),
-    "horopca-distortion": Method("HoroPCA, free, distortion", "HoroPCA", {"spine": "free", "objective": "distortion"}, False),
-    "horopca-stretch": Method("HoroPCA, stretched", "HoroPCA", {"spine": "free", "objective": "distortion", "stretch": True}),
-    "pca": Method("Euclidean PCA", "EuclideanPCA", {}),
-    "tpca": Method("Tangent PCA", "TangentPCA", {}),
-    "radial": Method("Radial PCA", "RadialPCA", {}),
-    "halfspace": Method("Random half-space", "HalfSpaceProjection", {}),
-    "pga": Method("PGA", "PGA", {}),
-    "pga-noise": Method("PGA, noisy base", "PGA", {"base_noise": 0.5}, False),
-    "bsa": Method("BSA", "BSA", {}),
-    "bsa-noise": Method("BSA, noisy base", "BSA", {"base_point": "mean", "base_noise": 0.5}, False),
-    "hmds": Method("Hyperbolic MDS", "HyperbolicMDS", {}),
+    "horopca": Method("HoroPCA", HoroPCA),
+    "horopca-free": Method("HoroPCA, free", HoroPCA, {"spine": "free"}),
+    "horopca-distortion": Method("HoroPCA, free, distortion", HoroPCA, {"spine": "free", "objective": "distortion"}, False),
+    "horopca-stretch": Method("HoroPCA, stretched", HoroPCA, {"spine": "free", "objective": "distortion", "stretch": True}),
+    "pca": Method("Euclidean PCA", EuclideanPCA),
+    "tpca": Method("Tangent PCA", TangentPCA),
+    "radial": Method("Radial PCA", RadialPCA),
+    "pga": Method("PGA", PGA),
+    "bsa": Method("BSA", BSA),
+    "hmds": Method("Hyperbolic MDS", HyperbolicMDS),
 }
 
 
@@ -77,29 +73,26 @@ def _euclidean_mds(rows: Rows, K: int, seed: int) -> np.ndarray:
 def _umap(rows: Rows, K: int, seed: int) -> np.ndarray:
     UMAP = import_module("umap").UMAP
     settings: Any = rows.coordinates._asdict()
-    start = estimators.HoroPCA(K, random_state=seed, **settings).fit_transform(rows.X)
+    start = HoroPCA(K, random_state=seed, **settings).fit_transform(rows.X)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # new points cannot be transformed, one thread because of the seed
+        warnings.simplefilter("ignore")  # that it cannot transform new points, and with a seed uses one thread
         picture = UMAP(n_components=K, **to_umap(rows.X, start, **settings), random_state=seed).fit_transform(
             np.asarray(rows.X)
         )
-    return np.asarray(picture, dtype=np.float64) * _best_scale(rows, picture)  # UMAP has no unit of length
+    return np.asarray(picture, dtype=np.float64) * _scale_of_picture(rows, picture)  # UMAP has no unit of length
 
 
 # All methods of `compare`. The last two are the best that flat pictures keep of distances, and of neighbours.
 ALL_METHODS = {
     **METHODS,
-    "mds": Method("Euclidean MDS", "", {}, picture=_euclidean_mds),
-    "umap": Method("UMAP", "", {}, usual=False, picture=_umap, package="umap-learn"),
+    "mds": Method("Euclidean MDS", None, picture=_euclidean_mds),
+    "umap": Method("UMAP", None, usual=False, picture=_umap),
 }
 
 
-class Reduction(NamedTuple):
-    """One row of a comparison."""
-
-    record: dict[str, Any]  #: the figures of a row of `compare`
-    Y: Any  #: the images (n, K), in the model and curvature of the input; flat pictures as tangent vectors at the origin
-    estimator: Any = None  #: the fitted reduction; None for a flat picture
+# A row of `compare` as a dict; the images (n, K), in the model and curvature of the points, those of a flat picture being the
+# exponentials of its vectors at the origin; and the fitted reduction, None for a flat picture.
+Reduction: TypeAlias = tuple[dict[str, Any], Any, Any]
 
 
 def default_methods() -> list[str]:
@@ -115,7 +108,7 @@ def compare(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     random_state: int = 0,
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> Any:
     """Reduce points by several methods and measure what each keeps.
 
@@ -163,8 +156,8 @@ def compare(
     rows = reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
     total = np.size(n_components) * len(default_methods() if methods is None else methods)
     records, report = [], logged("compare", progress)
-    for row in rows:
-        records.append(row.record)
+    for record, _, _ in rows:
+        records.append(record)
         report(len(records), total)
     if find_spec("pandas") is None:
         return records
@@ -182,7 +175,10 @@ def reductions(
     curvature: float = -1.0,
     random_state: int = 0,
 ) -> Iterator[Reduction]:
-    """The rows of `compare` one at a time, each with its images. The arguments are validated before the first."""
+    """Yield each row of `compare`, as a dict, with its images and the fitted reduction (None for a flat picture).
+
+    The arguments are validated before the first fit. The images are in the model and curvature of X.
+    """
     rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
     most = min(rows.shape[1] - 1, rows.shape[0])
     wanted: list[Any] = np.atleast_1d(n_components).tolist()
@@ -195,32 +191,23 @@ def reductions(
 
 
 def _run(rows: Rows, counts: list[int], names: list[str], settings: dict[str, Any]) -> Iterator[Reduction]:
-    sampling = {"n_pairs": report_pairs(rows.shape[0]), **settings}
-    total = _variances(rows.X, sampling)
+    total = _variances(rows.X, settings)
     for K in counts:
         for name in names:
             start, method = time.perf_counter(), ALL_METHODS[name]
-            estimator, converged, flat = None, True, method.picture is not None
-            if method.picture is not None:
-                Y: Any = method.picture(rows, K, settings["random_state"])
-            else:
-                estimator = make(name, K, **settings)
-                Y = estimator.fit_transform(rows.X)
-                converged = bool(estimator.converged_)
-            seconds = time.perf_counter() - start
-            measured = _measure(rows.X, Y, total, {"flat": flat, **sampling})
-            record = {"method": name, "title": method.title, "n_components": K, **measured}
-            record |= {"seconds": seconds, "converged": converged}
-            yield Reduction(record, _as_points_of_model(Y, rows) if flat else Y, estimator)
+            estimator: Any = None if method.picture else make_reduction(name, K, **settings)
+            Y = method.picture(rows, K, settings["random_state"]) if method.picture else estimator.fit_transform(rows.X)
+            seconds, flat = time.perf_counter() - start, estimator is None
+            record = {"method": name, "title": method.title, "n_components": K}
+            record |= _measure(rows.X, Y, total, flat, settings)
+            record |= {"seconds": seconds, "converged": flat or bool(estimator.converged_)}
+            if flat:  # its vectors as tangent vectors at the origin
+                v = to_hyperboloid(Y * rows.coordinates.scale, "tangent")
+                Y = rows.coordinates.from_hyperboloid(v, np.dtype(float))
+            yield record, Y, estimator
 
 
-def _as_points_of_model(Y: np.ndarray, rows: Rows) -> Any:
-    """A flat picture as tangent vectors at the origin, in the model of the points."""
-    coordinates = rows.coordinates
-    return coordinates.from_hyperboloid(to_hyperboloid(Y * coordinates.scale, "tangent"), np.dtype(float))
-
-
-def _best_scale(rows: Rows, Y: np.ndarray) -> float:
+def _scale_of_picture(rows: Rows, Y: np.ndarray) -> float:
     """The factor by which a flat picture has the least average distortion, from at most 1024 points."""
     some = np.arange(0, len(Y), -(-len(Y) // 1024))
     d = pairwise_distance(rows.take(some)) / rows.coordinates.scale
@@ -228,18 +215,18 @@ def _best_scale(rows: Rows, Y: np.ndarray) -> float:
     return 1 / best_scale(e[d > 0] / d[d > 0])
 
 
-def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any]) -> dict[str, float]:
-    distortion: Any = average_distortion(X, Y, return_error=True, **sampling)
+def _measure(X: Any, Y: Any, total: tuple[float, float], flat: bool, settings: dict[str, Any]) -> dict[str, float]:
+    value, error = average_distortion(X, Y, return_error=True, flat=flat, n_pairs=report_pairs(X.shape[0]), **settings)
     # of flat points, the mean squared distance of ordered pairs is twice that to the mean
-    spread = float(np.var(Y, axis=0).sum()) if sampling["flat"] else 0.0
-    frechet, pairs = (spread, 2 * spread) if sampling["flat"] else _variances(Y, sampling)
+    spread = float(np.var(Y, axis=0).sum()) if flat else 0.0
+    frechet, pairs = (spread, 2 * spread) if flat else _variances(Y, settings)
     return {
-        "distortion": distortion[0],
-        "distortion_error": distortion[1],
+        "distortion": value,
+        "distortion_error": error,
         "frechet_variance": frechet,
         "frechet_kept": frechet / total[0] if total[0] > 0 else 1.0,
         "variance_kept": pairs / total[1] if total[1] > 0 else 1.0,
-        **kept_neighbours(X, Y, **{key: value for key, value in sampling.items() if key != "n_pairs"}),
+        **kept_neighbours(X, Y, flat=flat, **settings),
     }
 
 
@@ -256,15 +243,15 @@ def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
     return {"n_neighbors": k, **(near_measures(X, Y, **settings) if k else dict.fromkeys(NEAR_MEASURES, math.nan))}
 
 
-def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
+def _variances(X: Any, settings: dict[str, Any]) -> tuple[float, float]:
     """Fréchet variance and pair variance."""
-    settings = {key: value for key, value in sampling.items() if key != "flat"}
-    return frechet_variance(X, model=settings["model"], curvature=settings["curvature"]), pair_variance(X, **settings)
+    frechet = frechet_variance(X, model=settings["model"], curvature=settings["curvature"])
+    return frechet, pair_variance(X, n_pairs=report_pairs(X.shape[0]), **settings)
 
 
-def make(name: str, n_components: int | float | None, **settings: Any) -> HyperbolicReduction:
+def make_reduction(name: str, n_components: int | float | None, **settings: Any) -> HyperbolicReduction:
     """The unfitted estimator of a method. `settings` that it does not have, such as a seed, are left out."""
-    kind: type[HyperbolicReduction] = getattr(estimators, METHODS[name].estimator)
+    kind: type[HyperbolicReduction] = METHODS[name].estimator
     known = {key: value for key, value in settings.items() if key in kind._get_param_names()}
     return kind(n_components, **METHODS[name].options, **known)
 
@@ -272,7 +259,6 @@ def make(name: str, n_components: int | float | None, **settings: Any) -> Hyperb
 def _check_method(name: str) -> str:
     if name not in ALL_METHODS:
         raise ValueError(f"methods must be among {', '.join(ALL_METHODS)}, but one is {name!r}.")
-    package = ALL_METHODS[name].package
-    if package is not None and find_spec(package.split("-")[0]) is None:
-        raise ImportError(f"methods={name!r} needs the package {package}. Install it: pip install {package}")
+    if name == "umap" and find_spec("umap") is None:
+        raise ImportError("methods='umap' needs the package umap-learn. Install it: pip install umap-learn")
     return name

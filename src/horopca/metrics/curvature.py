@@ -18,10 +18,11 @@ from .hyperbolicity import distances_of
 # within a percent; beyond the last, points are so far out that float64 cannot tell them apart.
 CURVATURES = 2.0 ** np.arange(-2, 4.5, 0.5)
 HALF_STEP = 2.0**0.5  # The curvatures differ by a factor of 2: the best one may be up to this factor away.
-FLAT = 1e-3  # The value of the same quantity that stands for Euclidean space: distances are off by less than one in a million.
+FLAT = 1e-3  # The same root where space counts as Euclidean: distances are off by less than one in a million.
 FARTHEST = 40.0  # The largest coordinate, at curvature -1: no point of the profile is as far, and nothing overflows.
 SOFTNESS = 0.01  # |e| is replaced by the smooth sqrt(e^2 + SOFTNESS^2): a tenth of usual distortions.
 ITERATIONS = 150  # The iterations of each descent: twice as many change the distortions of the paper's trees by less than 2 %.
+LEAST_GAIN = 0.05  # A smaller gain over Euclidean space is called none.
 WITHIN = 2.0  # The interval contains curvatures whose distortion exceeds the least by at most this many standard errors.
 
 
@@ -40,7 +41,7 @@ class CurvatureFit(NamedTuple):
         """The result in words."""
         low, high = self.interval
         gain = 1 - self.distortion / self.euclidean if self.euclidean > 0 else 0.0
-        verdict = f"{gain:.0%} less than" if gain >= 0.05 else "no better than"
+        verdict = f"{gain:.0%} less than" if gain >= LEAST_GAIN else "no better than"
         return (
             f"Curvature {self.curvature:.3g} ({low:.3g} to {high:.3g}) fits best, with a distortion of {self.distortion:.3f}: "
             f"{verdict} the {self.euclidean:.3f} of Euclidean MDS in the same dimension."
@@ -115,12 +116,12 @@ def fit_curvature(
     good = np.flatnonzero(means[1:] <= means[best] + WITHIN * noise[1:])
     curvatures = -((CURVATURES / unit) ** 2)
     return CurvatureFit(
-        float(curvatures[best - 1]),
-        float(means[best]),
-        (float(curvatures[good[-1]]) * HALF_STEP, float(curvatures[good[0]]) / HALF_STEP),
-        float(means[0]),
-        curvatures,
-        means[1:],
+        curvature=float(curvatures[best - 1]),
+        distortion=float(means[best]),
+        interval=(float(curvatures[good[-1]]) * HALF_STEP, float(curvatures[good[0]]) / HALF_STEP),
+        euclidean=float(means[0]),
+        curvatures=curvatures,
+        distortions=means[1:],
     )
 
 

@@ -8,7 +8,7 @@ Dask array, only the rows of these pairs are computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from sklearn.utils import check_array
@@ -21,7 +21,7 @@ from .._optimize.sample import some_offsets
 from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy
 from ..geometry._points import Chunk
-from ..statistics import mean_of_blocks, pair_distances, relative_change
+from ..statistics.pairs import mean_of_blocks, pair_distances, relative_change
 
 ALL_PAIRS_ROWS = 1 << 14  # Up to this many rows, all pairs are counted by default: it takes a few seconds.
 AUTO_PAIRS = 1 << 22  # For more rows, the number of pairs: the standard error is about a thousandth.
@@ -82,7 +82,8 @@ def average_distortion(X: Any, Y: Any, *, return_error: bool = False, **options:
     >>> average_distortion(X, X)
     0.0
     """
-    value, error = _mean(_pairs((X, Y), **options), relative_change)
+    _, blocks, sampled = _pairs((X, Y), **options)
+    value, error = _mean(relative_change, blocks, sampled)
     if return_error and not np.isfinite(error):
         raise ValueError(
             f"n_pairs={options.get('n_pairs')} draws too few pairs of different points for a standard error. Raise n_pairs."
@@ -107,7 +108,7 @@ def worst_case_distortion(
     Returns
     -------
     float
-        1 if all distances are multiplied by the same number; inf if two points merge.
+        1 if all distances are multiplied by the same number; inf if two different points of X coincide in Y.
 
     See Also
     --------
@@ -121,12 +122,12 @@ def worst_case_distortion(
     1.0
     """
     low, high = np.inf, 0.0
-    for d, e in _pairs((X, Y), model=model, curvature=curvature, metric=metric, n_pairs=EVERY_PAIR).blocks:
+    for d, e in _pairs((X, Y), model=model, curvature=curvature, metric=metric, n_pairs=EVERY_PAIR)[1]:
         with np.errstate(over="ignore"):  # infinite where float64 holds no more
             ratios = e[d > 0] / d[d > 0]
         low, high = min(low, float(ratios.min(initial=np.inf))), max(high, float(ratios.max(initial=0.0)))
-    if high == 0.0:
-        return 1.0 if low == np.inf else float("inf")
+    if low > high:  # all points of X coincide
+        return 1.0
     return high / low if low > 0 else float("inf")
 
 
@@ -154,8 +155,8 @@ def pair_variance(X: Any, **options: Unpack[Options]) -> float:
     >>> round(pair_variance([[0.5, 0.0], [-0.5, 0.0]]), 6)
     2.413898
     """
-    pairs = _pairs((X,), **options)
-    return _mean(pairs, lambda d: d * d)[0] * (pairs.n - 1) / pairs.n
+    n, blocks, sampled = _pairs((X,), **options)
+    return _mean(lambda d: d * d, blocks, sampled)[0] * (n - 1) / n
 
 
 def frechet_variance(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
@@ -228,13 +229,7 @@ def _squares(before: Chunk, after: Chunk) -> float:
     return float(np.sum(distance(to_numpy(before.points()), to_numpy(after.points())) ** 2))
 
 
-class _Pairs(NamedTuple):
-    """Distances of the same pairs in one or two sets of n points, a block at a time."""
-
-    n: int
-    blocks: Iterator[tuple[np.ndarray, ...]]
-    sampled: bool  # whether the blocks are of some pairs, drawn independently, or of all
-
+Blocks = Iterator[tuple[np.ndarray, ...]]  # distances of the same pairs in one or two sets of points, a block at a time
 
 # Pairs to sample: in each of some groups (g, m) of rows in random order, every row with those at some offsets from it.
 _Draw = tuple[np.ndarray, tuple[int, ...]]
@@ -244,9 +239,9 @@ def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Dra
     """A draw of about `pairs` pairs of n rows, from `groups` groups of at most `most` rows in total."""
     rng = check_generator(random_state)
     size = n if groups == 1 else max(4, min(n, most, pairs) // groups)
-    shifts = max(2 if groups == 1 else 1, pairs // (size * groups))
+    n_offsets = max(2 if groups == 1 else 1, pairs // (size * groups))
     chosen = rng.choice(n, size=size * groups, replace=False)
-    return chosen.reshape(groups, size), some_offsets(size, shifts, rng)
+    return chosen.reshape(groups, size), some_offsets(size, n_offsets, rng)
 
 
 def _pairs(
@@ -258,12 +253,12 @@ def _pairs(
     flat: bool = False,
     n_pairs: int | None = None,
     random_state: Any = None,
-) -> _Pairs:
-    """The pairs of one or two arrays: of points, or of distances."""
+) -> tuple[int, Blocks, bool]:
+    """The number of points, the pairs of one or two arrays of points or of distances, and whether they are a sample."""
     check_choice("metric", metric, METRICS)
     wanted = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
     coordinates = check_coordinates(model, curvature)
-    clouds = check_clouds(inputs, coordinates, metric, flat=flat)
+    clouds = check_clouds(inputs, coordinates, metric, flat)
     n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
     grouped = metric == "hyperbolic" and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
     pairs = AUTO_PAIRS if wanted is None and n > ALL_PAIRS_ROWS else wanted
@@ -272,31 +267,21 @@ def _pairs(
     if pairs is not None and pairs < n * (n - 1) // 2 and n > max(FEW_ROWS, 4 * groups):
         draw = _draw(n, pairs, groups, DRAWN_ELEMENTS // columns, random_state)
     blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw)
-    return _Pairs(n, blocks, draw is not None)
+    return n, blocks, draw is not None
 
 
-def check_clouds(
-    inputs: tuple[Any, ...],
-    coordinates: Coordinates,
-    metric: MetricName,
-    names: tuple[str, ...] = ("X", "Y"),
-    *,
-    flat: bool = False,
-) -> list[Any]:
-    """Validate one or two arrays of points or of distances, which must have the same number of rows.
-
-    If `flat`, the one called Y has points of Euclidean space.
-    """
+def check_clouds(inputs: tuple[Any, ...], coordinates: Coordinates, metric: MetricName, flat: bool) -> list[Any]:
+    """Validate X, or X and Y with the same number of rows: points, or distances. If `flat`, Y has points of Euclidean space."""
     clouds: list[Any] = []
-    for X, name in zip(inputs, names, strict=False):
+    for X, name in zip(inputs, "XY", strict=False):
         if metric == "precomputed":
             clouds.append(check_distances(check_array(X, dtype=np.float64, input_name=name), name))
         else:
-            place = _flat_coordinates(X) if flat and name == "Y" else coordinates
-            clouds.append(check_rows(X, place, name=name, min_rows=2, reach=FARTHEST_IMAGE))
+            own = _flat_coordinates(X) if flat and name == "Y" else coordinates
+            clouds.append(check_rows(X, own, name=name, min_rows=2, reach=FARTHEST_IMAGE))
     n, other = clouds[0].shape[0], clouds[-1].shape[0]
     if n != other:
-        raise ValueError(f"{names[0]} and {names[1]} must have the same number of rows, but have {n} and {other}.")
+        raise ValueError(f"X and Y must have the same number of rows, but have {n} and {other}.")
     return clouds
 
 
@@ -306,7 +291,7 @@ def _flat_coordinates(Y: Any) -> Coordinates:
     return Coordinates("tangent", -((FLAT_RADIUS / size) ** 2) if 0 < size < np.inf else -1.0)
 
 
-def _point_blocks(clouds: list[Any], draw: _Draw | None) -> Iterator[tuple[np.ndarray, ...]]:
+def _point_blocks(clouds: list[Any], draw: _Draw | None) -> Blocks:
     """Distances of pairs of points: a block for each offset of a single group, or for each of several groups."""
     scales = [rows.coordinates.scale for rows in clouds]
     in_units = lambda block: tuple(to_numpy(d).ravel() / scale for d, scale in zip(block, scales, strict=True))
@@ -321,8 +306,8 @@ def _point_blocks(clouds: list[Any], draw: _Draw | None) -> Iterator[tuple[np.nd
         yield from blocks if len(groups) == 1 else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
 
 
-def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Iterator[tuple[np.ndarray, ...]]:
-    """The same from matrices of distances."""
+def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Blocks:
+    """Distances of pairs from matrices of distances: a block for each row, or for each offset of a draw."""
     if draw is None:
         yield from (tuple(D[i, i + 1 :] for D in matrices) for i in range(len(matrices[0]) - 1))
     else:
@@ -330,13 +315,13 @@ def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Iterator[t
         yield from (tuple(D[order, np.roll(order, -o)] for D in matrices) for o in offsets)
 
 
-def _mean(pairs: _Pairs, function: Callable[..., np.ndarray]) -> tuple[float, float]:
+def _mean(function: Callable[..., np.ndarray], blocks: Blocks, sampled: bool) -> tuple[float, float]:
     """Mean of a function of the distances over the pairs, and its standard error: 0 if all pairs are counted.
 
     Raises ValueError if the mean is too large for float64.
     """
     with np.errstate(over="ignore"):
-        value, error = mean_of_blocks((np.abs(function(*block)) for block in pairs.blocks), pairs.sampled)
+        value, error = mean_of_blocks((np.abs(function(*block)) for block in blocks), sampled)
     if not np.isfinite(value):
         raise ValueError(
             "The distances of X and Y differ by more than float64 can express, and the mean of their changes is not finite. "

@@ -15,7 +15,8 @@ from .._input.coordinates import check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, pairwise_distance, radius, translate_to_origin
 from ..geometry.models import hyperboloid_to_tangent
-from ..statistics import frechet_mean, mean_of_blocks, relative_change
+from ..statistics import frechet_mean
+from ..statistics.pairs import mean_of_blocks, relative_change
 
 ROUNDING = 1e-9  # Relative to the diameter: distances that differ by less are equal.
 GENERAL_POINTS = 16  # If none of this many points lies between others, the points are taken to be in general position.
@@ -142,9 +143,7 @@ def _far_apart(D: np.ndarray, graph: coo_array | None, rounding: float) -> np.nd
             far[:, v] &= (D[v, w] <= rounding) | (D[:, v] + D[v, w] > D[:, w] + rounding)
         return far & far.T
     for v, row in enumerate(D):
-        if v == GENERAL_POINTS and far.sum() == far.size - len(
-            D
-        ):  # points in general position: no geodesic passes through a third point
+        if v == GENERAL_POINTS and far.sum() == far.size - len(D):  # no geodesic passes through a third point
             break
         between = (row[:, None] + row[None, :] <= D + rounding) & (row > rounding)  # u - v - w
         far[:, v] &= ~between.any(axis=1)
@@ -209,8 +208,8 @@ def flatness(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) 
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(0, 0.01, (100, 5))
-    >>> flatness(X).sentence
-    'median radius 0.042: nearly flat, tangent PCA keeps as much as HoroPCA (flat distances are off by 0.013 % on average)'
+    >>> flatness(X).sentence  # doctest: +ELLIPSIS
+    'median radius 0.042 about the mean: nearly flat, tangent PCA keeps as much as HoroPCA (...)'
     """
     rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
     x = rows.take(np.arange(0, rows.shape[0], -(-rows.shape[0] // SAMPLE)))
@@ -219,11 +218,7 @@ def flatness(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) 
     pairs = np.triu_indices(len(x), 1)
     off = mean_of_blocks([relative_change(pairwise_distance(y)[pairs], pdist(v))], sampled=False)[0]
     middle = float(np.median(radius(y)))
-    verdict = (
-        "nearly flat, tangent PCA keeps as much as HoroPCA"
-        if off < NEARLY_FLAT
-        else "curved, HoroPCA can keep more than tangent PCA"
-    )
-    return Flatness(
-        middle, off, f"median radius {middle:.2g}: {verdict} (flat distances are off by {100 * off:.2g} % on average)"
-    )
+    unit = "" if curvature == -1 else ", at curvature -1"
+    flat, curved = "nearly flat, tangent PCA keeps as much as HoroPCA", "curved, HoroPCA can keep more than tangent PCA"
+    verdict = f"{flat if off < NEARLY_FLAT else curved} (flat distances are off by {100 * off:.2g} % on average)"
+    return Flatness(middle, off, f"median radius {middle:.2g} about the mean{unit}: {verdict}")

@@ -15,15 +15,16 @@ import numpy as np
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_generator
 from .._input.coordinates import check_coordinates
+from .._input.progress import Progress, logged
 from ..geometry import ModelName, pairwise_distance
-from ..geometry._arrays import to_numpy
-from ..geometry._points import row_slices
+from ..geometry._arrays import row_slices, to_numpy
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..neighbors.estimator import nearest_neighbours
 from .distances import check_clouds
 
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
 SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about 0.02.
+REPORTED_DISTANCES = 1 << 26  # Progress is reported after this many distances, a few seconds.
 TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance rounds differently in two formulas.
 
 DistancesFrom = Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of n points to all of them
@@ -39,6 +40,7 @@ class NearOptions(TypedDict, total=False):
     flat: bool
     n_points: int | None
     random_state: Any
+    progress: Progress
 
 
 def neighbours_kept(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
@@ -62,6 +64,8 @@ def neighbours_kept(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
         of more points as many as take the same time, but at least 512.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the sample of points.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each block of points.
 
     See Also
     --------
@@ -78,7 +82,7 @@ def neighbours_kept(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
     >>> 0.3 < neighbours_kept(X, HoroPCA(2, random_state=0).fit_transform(X)) < 1
     True
     """
-    return near_measures(X, Y, **options)["neighbours_kept"]
+    return _logged_mean("neighbours_kept", X, Y, options)
 
 
 def trustworthiness(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
@@ -108,7 +112,7 @@ def trustworthiness(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
     >>> round(trustworthiness(X, X[[4, 1, 2, 3, 0]], n_neighbors=1), 3)  # the ends exchanged
     0.533
     """
-    return near_measures(X, Y, **options)["trustworthiness"]
+    return _logged_mean("trustworthiness", X, Y, options)
 
 
 def continuity(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
@@ -137,7 +141,7 @@ def continuity(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
     >>> continuity(X, X, n_neighbors=1)
     1.0
     """
-    return near_measures(X, Y, **options)["continuity"]
+    return _logged_mean("continuity", X, Y, options)
 
 
 def false_neighbours(
@@ -149,6 +153,7 @@ def false_neighbours(
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
     flat: bool = False,
+    progress: Progress = lambda done, total: None,
 ) -> dict[str, np.ndarray]:
     """How far the nearest neighbours of each point in Y can be trusted.
 
@@ -156,7 +161,7 @@ def false_neighbours(
     ----------
     X, Y : arrays of shape (n, .) with the same number of rows
         The points before and after.
-    n_neighbors, model, curvature, metric, flat
+    n_neighbors, model, curvature, metric, flat, progress
         As in `neighbours_kept`.
 
     Returns
@@ -179,8 +184,14 @@ def false_neighbours(
     array([1, 1, 0, 0, 1])
     """
     options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric, "flat": flat}
+    options["progress"] = logged("false_neighbours", progress)
     found = _point_measures(X, Y, every=True, **options)
     return {"false": np.rint(n_neighbors * (1 - found["kept"])).astype(int), **found}
+
+
+def _logged_mean(name: str, X: Any, Y: Any, options: NearOptions) -> float:
+    options["progress"] = logged(name, options.get("progress", lambda done, total: None))
+    return near_measures(X, Y, **options)[name]
 
 
 def near_measures(X: Any, Y: Any, **options: Unpack[NearOptions]) -> dict[str, float]:
@@ -201,11 +212,12 @@ def _point_measures(
     flat: bool = False,
     n_points: int | None = None,
     random_state: Any = None,
+    progress: Progress = lambda done, total: None,
     every: bool = False,
 ) -> dict[str, np.ndarray]:
     """The measures of each point of a sample; if `every`, of each of all points, and the distortion too."""
     check_choice("metric", metric, METRICS)
-    clouds = check_clouds((X, Y), check_coordinates(model, curvature), metric, flat=flat)
+    clouds = check_clouds((X, Y), check_coordinates(model, curvature), metric, flat)
     n = clouds[0].shape[0]
     if n < 3:
         raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
@@ -222,11 +234,17 @@ def _point_measures(
             for x, rows in zip(points, clouds, strict=True)
         )
         near, now_near = (nearest_neighbours(x, k, some)[0] for x in points)
-    added, lost = neighbour_ranks(before, some, now_near, n), neighbour_ranks(after, some, near, n)
-    found = {"kept": np.mean(added <= k, axis=1), "trust": trust_of_ranks(added, n), "continuity": trust_of_ranks(lost, n)}
-    if every:
-        found["distortion"] = _in_blocks(lambda part: _mean_change(before(some[part]), after(some[part])), n, n)
-    return found
+    parts = []
+    for part in row_slices(len(some), max(1, REPORTED_DISTANCES // n)):
+        own = some[part]
+        added, lost = neighbour_ranks(before, own, now_near[part], n), neighbour_ranks(after, own, near[part], n)
+        found = {"kept": np.mean(added <= k, axis=1), "trust": trust_of_ranks(added, n), "continuity": trust_of_ranks(lost, n)}
+        if every:
+            changes = lambda rows, own=own: mean_changes(before(own[rows]), after(own[rows]))
+            found["distortion"] = np.nan_to_num(_in_blocks(changes, len(own), n), posinf=np.inf)
+        parts.append(found)
+        progress(part.stop, len(some))
+    return {name: np.concatenate([found[name] for found in parts]) for name in parts[0]}
 
 
 def _nearest(distances: DistancesFrom, some: np.ndarray, k: int, n: int) -> np.ndarray:
@@ -252,11 +270,11 @@ def trust_of_ranks(ranks: np.ndarray, n: int) -> np.ndarray:
     return np.asarray(1 - np.maximum(ranks - k, 0).sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1)))
 
 
-def _mean_change(d: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """The mean (m,) of |e - d| / d over the distances d > 0 of each row (m, n)."""
-    apart = d > 0
-    ratios = np.where(apart, e, 0.0) / np.where(apart, d, 1.0)
-    return np.asarray(np.abs(ratios - apart).sum(axis=1) / np.maximum(apart.sum(axis=1), 1))
+def mean_changes(d: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """The mean (m,) of |e - d| / d over the positive, finite distances d of each row (m, n); NaN if there are none."""
+    apart = (d > 0) & np.isfinite(d)
+    change, count = np.where(apart, np.abs(e / np.where(apart, d, 1.0) - 1), 0.0), apart.sum(axis=1)
+    return np.where(count > 0, change.sum(axis=1) / np.maximum(count, 1), np.nan)
 
 
 def _to_others(distances: DistancesFrom, some: np.ndarray) -> np.ndarray:

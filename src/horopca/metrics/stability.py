@@ -7,7 +7,6 @@ are compared after the isometry that aligns them best (`horopca.geometry.align`)
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates
 from .._input.means import mean_of
-from .._input.progress import logged
+from .._input.progress import Progress, logged
 from .._input.rows import Rows, check_rows
 from .._input.threads import run_jobs
 from .._optimize.multi_start import MERGED_KAPPA
@@ -28,23 +27,23 @@ from ..estimators.base import HyperbolicReduction, check_reduction
 from ..estimators.fitting import as_fitted, check_weights, fitted_coordinates
 from ..estimators.folds import group_numbers
 from ..estimators.parallel_analysis import DEPENDENT, look_dependent
-from ..geometry import align, distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..geometry import align, distance, from_hyperboloid, translate_to_origin
 from ..geometry._arrays import to_numpy
 from ..geometry.isometries import Frame, between
 from ..projections.spines import spine_angle, spine_basis
-from ..statistics import frechet_mean, mean_of_blocks, relative_change
+from ..statistics import frechet_mean
+from ..statistics.pairs import relative_change
 
 FEWEST_REFITS = 10  # With fewer refits there is no quantile of 90 %.
 FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups is hardly known.
 ALIGNED_ROWS = 1 << 14  # Pictures are aligned by at most this many points.
-CHANGED_PAIRS = 1 << 12  # Pairs whose distances are compared: the error is about a hundredth of the change.
+COMPARED_PAIRS = 1 << 16  # Pairs whose distances are compared: thousands are within classes of a few percent of the rows.
 SAME_MEAN = 1e-3  # If the means of X and of the fit are farther apart, in standard deviations, X is not the data of the fit.
 MOST_REDRAWS = 100  # The largest number of attempts to draw a resample with enough different points.
-STABLE_ANGLE, LOOSE_ANGLE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
+ANGLES = (15.0, 30.0)  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
 STABLE_DISTANCES = 0.1  # Up to this mean relative change, distances are called stable.
 READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
 NOTE_REFITS = 2  # For the note of a picture. Two refits to half of the rows take about as long as the fit.
-NOTE_PAIRS = 1 << 16  # Pairs of points for the note: thousands of them are within classes of a few percent of the rows.
 NOTED_ROWS = 20  # There is no note about fewer different points than this.
 
 
@@ -75,75 +74,48 @@ class Stability(NamedTuple):
     level: float
     #: the number of refits
     n_resamples: int
-    #: the conclusion in a few sentences
-    conclusion: str
     #: the model and curvature of the images
     coordinates: Coordinates
     #: the mean relative change, over refits and pairs of points, of distances in the picture, which may be stable where
     #: positions are not
-    distance_change: float = float("nan")
+    distance_change: float
+    #: the root of the mean squared distance of the images from their mean
+    radius: float
+    #: the conclusion in a few sentences
+    conclusion: str = ""
 
     def stable_points(self, fraction: float = 0.1) -> np.ndarray:
         """Rows of the points that refits move by at most a fraction of the radius of the picture, the most stable first."""
         share = check_number("fraction", fraction, "a number above 0", above=0)
-        x = self._points()
-        radius = float(np.sqrt(np.mean(distance(x, frechet_mean(x).point) ** 2))) / self.coordinates.scale
         order = np.argsort(self.spread, kind="stable")
-        return np.asarray(order[self.spread[order] <= share * radius])
+        return np.asarray(order[self.spread[order] <= share * self.radius])
 
-    def borders(self, n_points: int = 64, level: float | None = None) -> np.ndarray:
-        """The border of the region of each image, points (n_samples, n_points, 2) in the model of the images.
-
-        The region is an ellipse in the tangent space, mapped by the exponential map. If refits are normally distributed, it
-        contains the image under the fit to the population with a confidence of `level`. For one component it is an interval,
-        and its ends are returned, (n_samples, 2, 1). Points of a model with time have one column more.
-        """
-        check_count("n_points", n_points, 3)
-        K = self.covariances.shape[1]
-        if K > 2:
-            raise ValueError(f"borders are of regions in the plane or on a line, but the images have {K} dimensions.")
-        root = self.semi_axes(level) * self.coordinates.scale
-        circle = np.array([[[-1.0], [1.0]]]) if K == 1 else self._angles(root, n_points)
-        border = translate(to_hyperboloid(circle @ np.swapaxes(root, 1, 2), "tangent"), self._points()[:, None, :])
-        flat = self.coordinates.from_hyperboloid(border.reshape(-1, K + 1), np.dtype(float))
-        return np.asarray(flat.reshape(*border.shape[:2], -1))
-
-    def semi_axes(self, level: float | None = None) -> np.ndarray:
+    def semi_axes(self) -> np.ndarray:
         """The semi-axes of the region of each image, columns of matrices A (n_samples, n_components, n_components).
 
-        The region of an image is ``exp(A u)`` for all vectors u of length up to 1, in the unit of the data.
+        The region of an image is an ellipse in the tangent space, mapped by the exponential map: ``exp(A u)`` for all vectors u
+        of length up to 1, in the unit of the data. If refits are normally distributed, it contains the image under the fit to
+        the population with the confidence `level`.
         """
-        K = self.covariances.shape[1]
-        size = np.sqrt(_quantile(self.level if level is None else check_level(level), K, self.n_resamples))
         squares, axes = np.linalg.eigh(self.covariances)
-        return np.asarray(size * axes * np.sqrt(squares.clip(0))[:, None, :])
+        return np.asarray(self._size() * axes * np.sqrt(squares.clip(0))[:, None, :])
 
-    def contains(self, Y: Any, level: float | None = None) -> np.ndarray:
+    def contains(self, Y: Any) -> np.ndarray:
         """Which points Y, one for each image and in the same model, lie in its region (n_samples,)."""
         y, K = check_rows(Y, self.coordinates, name="Y").all(), self.covariances.shape[1]
         if y.shape != (len(self.images), K + 1):
             raise ValueError(f"Y must be one point for each image, of shape {self.images.shape}, but has {np.shape(Y)}.")
-        v = from_hyperboloid(translate_to_origin(to_numpy(y), self._points()), "tangent") / self.coordinates.scale
+        images = self.coordinates.to_hyperboloid(self.images)
+        v = from_hyperboloid(translate_to_origin(to_numpy(y), images), "tangent") / self.coordinates.scale
         sizes, axes = np.linalg.eigh(self.covariances)
         along = np.einsum("nk,nkj->nj", v, axes)
         least = 1e-12 * sizes[:, -1:].clip(1e-300)  # a region may be flat: what leaves it is outside
-        squares = np.sum(along**2 / np.maximum(sizes, least), axis=1)
-        size = _quantile(self.level if level is None else check_level(level), K, self.n_resamples)
-        return np.asarray(squares <= size)
+        return np.asarray(np.sum(along**2 / np.maximum(sizes, least), axis=1) <= self._size() ** 2)
 
-    def _angles(self, root: np.ndarray, n_points: int) -> np.ndarray:
-        """Points of the unit circle (n, n_points, 2) to be mapped by `root` (n, 2, 2), dense in the direction of the origin.
-
-        A part of the border that is farther away by r appears smaller by e^r.
-        """
-        reach = np.linalg.norm(root, axis=(1, 2))[:, None].clip(1e-9, 300)
-        inward = np.einsum("nji,nj->ni", root, -self._points()[:, 1:])  # where on the circle the ellipse is farthest that way
-        turn = np.arctan2(inward[:, 1], inward[:, 0])[:, None]
-        turn = turn + np.pi * np.sinh(reach * np.linspace(-1, 1, n_points, endpoint=False)) / np.sinh(reach)
-        return np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-
-    def _points(self) -> np.ndarray:
-        return np.asarray(self.coordinates.to_hyperboloid(self.images))
+    def _size(self) -> float:
+        """The size of a region in deviations: the root of Hotelling's quantile for second moments from the refits."""
+        K, m = self.covariances.shape[1], self.n_resamples
+        return float(np.sqrt(K * m / (m - K + 1) * fisher.ppf(self.level, K, m - K + 1)))
 
 
 def bootstrap(
@@ -156,7 +128,7 @@ def bootstrap(
     level: float = 0.9,
     random_state: Any = 0,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> Stability:
     """The stability of a fitted reduction: how much the spines and pictures of refits to resampled rows differ.
 
@@ -207,107 +179,73 @@ def bootstrap(
     ((10, 1), (40,))
     """
     plan = _plan(model, X, n_resamples, groups, sample_weight, check_generator(random_state))
-    level, K, n = check_level(level), plan.reference.shape[1] - 1, len(plan.reference)
-    moments, squares, refits = np.zeros((n, K, K)), np.zeros(n), []
-    report = logged("bootstrap", progress)
-    for refit in run_jobs(plan.refit, ((k,) for k in range(n_resamples)), n_jobs):
-        moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order, so that sums do not depend on n_jobs
-        squares += np.sum(refit.moved**2, axis=1)
-        refits.append(refit._replace(moved=np.empty((0, K))))
-        report(len(refits), n_resamples)
-    scale = plan.coordinates.scale
-    angles = np.array([refit.angles for refit in refits])
-    kappas = np.array([refit.kappa for refit in refits])
-    spread = np.sqrt(squares / n_resamples)
-    about = plan.variance()
+    if check_number("level", level, wanted := "a confidence between 0 and 1, such as 0.9", above=0) >= 1:
+        raise ValueError(f"level must be {wanted}, but is {level!r}.")
+    K, n = plan.reference.shape[1] - 1, len(plan.reference)
+    moments, figures, report = np.zeros((n, K, K)), [], logged("bootstrap", progress)
+    for moved, change, *found in run_jobs(plan.refit, ((k,) for k in range(n_resamples)), n_jobs):
+        moments += moved[:, :, None] * moved[:, None, :]  # in order, so that sums do not depend on n_jobs
+        figures.append([np.mean(change) if change.size else 0.0, *found])
+        report(len(figures), n_resamples)
+    changes, converged, merged, *nested = np.transpose(figures)
+    angles = np.reshape(nested, (-1, n_resamples)).T
+    scale, about = plan.coordinates.scale, plan.variance()
+    spread = np.sqrt(np.trace(moments, axis1=1, axis2=2) / n_resamples)
     found = Stability(
-        np.asarray(plan.coordinates.from_hyperboloid(plan.reference, np.dtype(float))),
-        moments / n_resamples / scale**2,
-        spread / scale,
-        1 - min(1.0, float(np.mean(spread**2)) / about) if about > 0 else 1.0,
-        angles,
-        np.quantile(angles, level, axis=0, method="higher"),
-        float(np.mean(np.abs(kappas) < 10 * MERGED_KAPPA)) if K > 1 and not np.isnan(kappas).any() else float("nan"),
-        float(np.mean([refit.converged for refit in refits])),
-        level,
-        n_resamples,
-        "",
-        plan.coordinates,
-        float(np.mean([refit.change for refit in refits])),
+        images=np.asarray(plan.coordinates.from_hyperboloid(plan.reference, np.dtype(float))),
+        covariances=moments / n_resamples / scale**2,
+        spread=spread / scale,
+        stability=1 - min(1.0, float(np.mean(spread**2)) / about) if about > 0 else 1.0,
+        angles=angles,
+        angle_bounds=np.quantile(angles, level, axis=0, method="higher"),
+        merged=float(np.mean(merged)),
+        converged=float(np.mean(converged)),
+        level=float(level),
+        n_resamples=n_resamples,
+        coordinates=plan.coordinates,
+        distance_change=float(np.mean(changes)),
+        radius=float(np.sqrt(about)) / scale,
     )
-    dependent = groups is None and look_dependent(np.asarray(plan.coordinates.to_hyperboloid(plan.X[plan.matched()])))
     drawn = f"{len(plan.groups)} rows" if groups is None else f"{len(plan.groups)} groups of {sum(map(len, plan.groups))} rows"
-    notes = [f"{DEPENDENT}, or all of this looks more stable than it is."] if dependent else []
-    notes += [f"With {drawn} this is a guess."] if len(plan.groups) <= FEW_GROUPS else []
-    return found._replace(conclusion=" ".join([*conclusion(found, drawn, np.sqrt(about) / scale), *notes]))
+    said = _conclusion(found, drawn)
+    if groups is None and look_dependent(np.asarray(plan.coordinates.to_hyperboloid(plan.X))):
+        said.append(f"{DEPENDENT}, or all of this looks more stable than it is.")
+    if len(plan.groups) <= FEW_GROUPS:
+        said.append(f"With {drawn} this is a guess.")
+    return found._replace(conclusion=" ".join(said))
 
 
 def stability_note(
-    model: HyperbolicReduction, X: Any, labels: Any = None, *, groups: Any = None, random_state: Any = 0
+    model: HyperbolicReduction, X: Any, labels: Any = None, *, groups: Any = None, called: str = "groups", random_state: Any = 0
 ) -> str | None:
     """What is stable in a picture, and what is not, in a sentence to print below it. None for fewer than 20 different points.
 
-    The model is fitted twice, each time to a random half of the rows, or of the groups if there are more than ten. Estimates
-    from a random half vary as much as estimates from a bootstrap sample do. With `labels` (n_samples,), distances between
-    classes and within them are counted separately. Single classes are not compared: their order changes with the seed.
+    The model is fitted twice, each time to a random half of the rows, or of the groups (`called` so in the sentence) if there
+    are more than ten. Estimates from a random half vary as much as those from a bootstrap sample. With `labels` (n_samples,),
+    distances between and within classes are counted separately. Single classes are not: their order changes with the seed.
     """
     if len(np.unique(to_numpy(X), axis=0)) < NOTED_ROWS:
         return None
     grouped = groups is not None and len(set(groups)) > FEW_GROUPS
     plan = _plan(model, X, FEWEST_REFITS, groups if grouped else None, None, check_generator(random_state))
-    n = len(plan.reference)
-    a, b = np.random.default_rng(plan.seed).integers(n, size=(2, NOTE_PAIRS))
-    a, b = a[a != b], b[a != b]
-    change, square = np.zeros(len(a)), 0.0
-    for number in range(NOTE_REFITS):
-        refit = plan.refit(number, half=True)
-        y = translate(to_hyperboloid(refit.moved, "tangent"), plan.reference)
-        change += relative_change(distance(plan.reference[a], plan.reference[b]), distance(y[a], y[b])) / NOTE_REFITS
-        square += float(np.mean(np.sum(refit.moved**2, axis=1))) / NOTE_REFITS
-    share = square / max(plan.variance(), 1e-300)
-    parts = _distances_in_words(change, a, b, None if labels is None else np.array([str(label) for label in labels]))
-    parts.append((f"positions ({np.sqrt(share):.0%} of the radius)", 1 - share >= READABLE))
-    stable, loose = (", ".join(text for text, holds in parts if holds == wanted) for wanted in (True, False))
-    said = [*([f"Stable: {stable}."] if stable else []), *([f"Not stable: {loose}."] if loose else [])]
-    return " ".join([f"Changes in refits to random halves of the {'groups' if grouped else 'rows'}.", *said])
-
-
-def _distances_in_words(change: np.ndarray, a: np.ndarray, b: np.ndarray, labels: np.ndarray | None) -> list[tuple[str, bool]]:
-    """By how much distances between rows a and b change, and whether they are stable: of all, or between and within classes."""
-    apart = np.ones(len(a), dtype=bool) if labels is None else labels[a] != labels[b]
-    if labels is None or apart.all() or not apart.any():
-        return [(f"distances ({np.mean(change):.0%})", np.mean(change) <= STABLE_DISTANCES)]
-    between, within = (float(np.mean(change[part])) for part in (apart, ~apart))
-    return [
-        (f"distances between classes ({between:.0%})", between <= STABLE_DISTANCES),
-        (f"distances within classes ({within:.0%})", within <= STABLE_DISTANCES),
-    ]
-
-
-def check_level(level: Any) -> float:
-    """Validate a confidence. Raises ValueError if it is not between 0 and 1."""
-    number = check_number("level", level, "a confidence between 0 and 1, such as 0.9", above=0)
-    if number >= 1:
-        raise ValueError(f"level must be a confidence between 0 and 1, such as 0.9, but is {level!r}.")
-    return number
-
-
-def _quantile(level: float, K: int, n_resamples: int) -> float:
-    """The square of the size of a region in deviations: Hotelling's quantile for second moments from `n_resamples` refits."""
-    return float(K * n_resamples / (n_resamples - K + 1) * fisher.ppf(level, K, n_resamples - K + 1))
+    moved, changes, *_ = zip(*(plan.refit(number, half=True) for number in range(NOTE_REFITS)), strict=True)
+    change, moves = np.mean(changes, axis=0), float(np.mean(np.square(moved).sum(axis=-1)))
+    names = np.array(["" if label is None else str(label) for label in np.resize(labels, len(plan.reference))])
+    a, b = (names[rows] for rows in plan.pairs())
+    parts = {"distances between classes": (a != b) & (a != "") & (b != ""), "distances within classes": (a == b) & (a != "")}
+    if not all(part.any() for part in parts.values()):
+        parts = {"distances": np.full(len(a), True)}
+    said = {}
+    for name, part in parts.items():
+        said[f"{name} ({np.mean(change[part]):.0%})"] = np.mean(change[part]) <= STABLE_DISTANCES
+    share = moves / max(plan.variance(), 1e-300)
+    said[f"positions ({np.sqrt(share):.0%} of the radius)"] = 1 - share >= READABLE
+    stable, loose = (", ".join(text for text, holds in said.items() if holds == wanted) for wanted in (True, False))
+    verdicts = (f"{word}: {texts}." for word, texts in (("Stable", stable), ("Not stable", loose)) if texts)
+    return " ".join([f"Changes in refits to random halves of the {called if grouped else 'rows'}.", *verdicts])
 
 
 # ---------------------------------------------------------------- refits
-
-
-class _Refit(NamedTuple):
-    """The result of one refit."""
-
-    moved: np.ndarray  # (n, K), the new images as tangent vectors at the old ones, carried to the origin
-    change: float  # mean relative change of the distances of some pairs of images
-    angles: list[float]  # of its nested spines, in degrees
-    kappa: float
-    converged: bool
 
 
 class _Plan(NamedTuple):
@@ -321,8 +259,12 @@ class _Plan(NamedTuple):
     weight: np.ndarray | None
     seed: int
 
-    def refit(self, number: int, half: bool = False) -> _Refit:
-        """Draw rows with replacement, or half of them without, fit to them, and compare the pictures."""
+    def refit(self, number: int, half: bool = False) -> tuple[Any, ...]:
+        """Draw rows with replacement, or half of them without, fit to them, and compare the pictures.
+
+        Returns the new images as tangent vectors (n, K) at the old ones, carried to the origin; the relative changes of the
+        distances of `pairs`; whether the fit converged and its ideal points merged; and the angles of its nested spines.
+        """
         rows = self._draw(np.random.default_rng([self.seed, number]), half)
         model, weight = copy(self.model), {} if self.weight is None else {"sample_weight": self.weight[rows]}
         if not isinstance(getattr(model, "random_state", 0), Integral):  # otherwise the result would not be reproducible
@@ -330,19 +272,24 @@ class _Plan(NamedTuple):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.X[rows], **weight)
-        images, some = to_numpy(Rows(self.X, self.coordinates).map(model._images)), self.matched()
+        images = to_numpy(Rows(self.X, self.coordinates).map(model._images))
+        some = slice(None, None, -(-len(images) // ALIGNED_ROWS))
         aligned = align(images[some], self.reference[some], squares=True).move(images)
         moved = from_hyperboloid(translate_to_origin(aligned, self.reference), "tangent")
-        kappa = float("nan") if getattr(self.model, "ideal_points_", None) is None else model.spine_.kappa
-        return _Refit(moved, self._change(images), self._angles(model), kappa, bool(model.converged_))
+        several = moved.shape[1] > 1 and getattr(self.model, "ideal_points_", None) is not None
+        merged = float(abs(model.spine_.kappa) < 10 * MERGED_KAPPA) if several else float("nan")
+        (a, b), x = self.pairs(), self.reference
+        change = relative_change(distance(x[a], x[b]), distance(images[a], images[b]))
+        return moved, change, float(model.converged_), merged, *self._angles(model)
 
-    def matched(self) -> slice:
-        """The rows that pictures are aligned by."""
-        return slice(None, None, -(-len(self.reference) // ALIGNED_ROWS))
+    def pairs(self) -> np.ndarray:
+        """Random pairs of rows (2, m) whose images differ."""
+        some = np.random.default_rng(self.seed).integers(len(self.reference), size=(2, COMPARED_PAIRS))
+        return np.asarray(some[:, distance(*self.reference[some]) > 0])
 
     def variance(self) -> float:
         """The mean squared distance of the images from their mean."""
-        return float(np.mean(distance(self.reference, frechet_mean(self.reference[self.matched()]).point) ** 2))
+        return float(np.mean(distance(self.reference, frechet_mean(self.reference).point) ** 2))
 
     def _draw(self, rng: np.random.Generator, half: bool) -> np.ndarray:
         """Rows of a resample that has enough different rows for a fit."""
@@ -357,18 +304,12 @@ class _Plan(NamedTuple):
             "rows, or more groups."
         )
 
-    def _change(self, images: np.ndarray) -> float:
-        """The mean relative change of the distances between random pairs of images."""
-        a, b = np.random.default_rng(self.seed).integers(len(images), size=(2, CHANGED_PAIRS))
-        before, after = distance(self.reference[a], self.reference[b]), distance(images[a], images[b])
-        return mean_of_blocks([relative_change(before, after)], sampled=False)[0]
-
     def _angles(self, refit: Any) -> list[float]:
         """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
         if not hasattr(refit, "nested_spines_"):
             return []
-        still = np.eye(len(refit._mean) - 1)
-        there = between(Frame(refit._mean, still), Frame(self.model._mean, still)).T
+        axes = np.eye(len(refit._mean) - 1)
+        there = between(Frame(refit._mean, axes), Frame(self.model._mean, axes)).T
         pairs = zip(self.model.nested_spines_, refit.nested_spines_, strict=True)
         return [float(np.degrees(spine_angle(spine_basis(a), spine_basis(b) @ there))) for a, b in pairs]
 
@@ -384,10 +325,8 @@ def _plan(model: Any, X: Any, n_resamples: Any, groups: Any, weight: Any, rng: n
         raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
     check_count("n_resamples", n_resamples, max(FEWEST_REFITS, 2 * K))
     members = np.arange(n) if groups is None else group_numbers(groups, n)
-    if groups is not None and members.max() < 3:
-        raise ValueError(
-            f"groups must name at least 4 groups, but names {members.max() + 1}. Use smaller groups, or pass none."
-        )
+    if groups is not None and (count := members.max() + 1) < 4:
+        raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or pass none.")
     start, counted = _prepared(model), np.arange(n)
     if weight is not None:
         if not has_fit_parameter(start, "sample_weight"):
@@ -397,10 +336,8 @@ def _plan(model: Any, X: Any, n_resamples: Any, groups: Any, weight: Any, rng: n
     data = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
     different, least = len(np.unique(data[counted], axis=0)), 2 * (K + 1)
     if different < least:
-        raise ValueError(
-            f"X must have at least {least} different rows to resample a fit of {K} components, but has {different} of "
-            f"{len(counted)}."
-        )
+        found = f"{different} of {len(counted)}"
+        raise ValueError(f"X must have at least {least} different rows to resample {K} components, but has {found}.")
     _check_mean(start, rows, weight)
     order = counted[np.argsort(members[counted], kind="stable")]
     drawn = np.split(order, np.flatnonzero(np.diff(members[order])) + 1)
@@ -428,47 +365,35 @@ def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
         )
 
 
-# ---------------------------------------------------------------- in words
-
-
-def conclusion(found: Stability, drawn: str, radius: float) -> Iterator[str]:
-    """The conclusion about a picture of a radius, a sentence at a time."""
-    n = len(found.images)
-    yield f"Of {found.n_resamples} refits to bootstrap samples of {drawn}:"
+def _conclusion(found: Stability, drawn: str) -> list[str]:
+    """The conclusion in sentences; `drawn` names what was resampled."""
+    n, level, readable = len(found.images), found.stability, found.stability >= READABLE
+    said = [f"Of {found.n_resamples} refits to bootstrap samples of {drawn}:"]
     if len(found.angle_bounds):
-        said = [f"{_components(k)} {bound:.2g}° ({_verdict(bound)})" for k, bound in enumerate(found.angle_bounds, start=1)]
-        yield f"{100 * found.level:g} % lie within these angles of the spine: {', '.join(said)}."
-    move = float(np.sqrt(np.mean(found.spread**2)))
-    wide, readable = int(np.sum(found.spread > radius / 2)), found.stability >= READABLE
-    but = f", but for the {wide} of {n} that move by more than half of that radius" if wide and readable else ""
-    reading = f"(stability {found.stability:.2f}): {_reading(found.stability)}{but}."
-    yield f"Images move by {move:.2g} in a picture of radius {radius:.2g} {reading}"
-    if wide and not readable:
-        yield f"{wide} of {n} points move by more than half of that radius."
+        names = ["the first component", *(f"the first {k} together" for k in range(2, len(found.angle_bounds) + 1))]
+        verdicts = np.array(["stable", "roughly stable", "not stable"])[np.searchsorted(ANGLES, found.angle_bounds)]
+        bounds = [
+            f"{name} {bound:.2g}° ({word})" for name, bound, word in zip(names, found.angle_bounds, verdicts, strict=True)
+        ]
+        said.append(f"{100 * found.level:g} % lie within these angles of the spine: {', '.join(bounds)}.")
+    moved, reading = np.sqrt(np.mean(found.spread**2)), "the positions of most points are reliable"
     if not readable:
-        still = len(found.stable_points())
-        yield (
-            f"Distances in the picture change by {found.distance_change:.0%} on average"
-            f"{' and are stable' if found.distance_change <= STABLE_DISTANCES else ''}, and {still} of {n} points move by less "
-            "than a tenth of that radius."
+        reading = (
+            "only its large parts are reliable" if level >= COARSE else "the positions of its points are mostly due to chance"
         )
-    if readable and np.any(found.angle_bounds > LOOSE_ANGLE):
-        yield "Angles can be large although the picture is stable: different spines can give nearly the same picture."
+    said.append(f"Images move by {moved:.2g} in a picture of radius {found.radius:.2g} (stability {level:.2f}): {reading}.")
+    if wide := int(np.sum(found.spread > found.radius / 2)):
+        said.append(f"{wide} of {n} points move by more than half of that radius.")
+    if not readable:
+        stable = " and are stable" if found.distance_change <= STABLE_DISTANCES else ""
+        said.append(
+            f"Distances in the picture change by {found.distance_change:.0%} on average{stable}, and "
+            f"{len(found.stable_points())} of {n} points move by less than a tenth of that radius."
+        )
+    elif np.any(found.angle_bounds > ANGLES[1]):
+        said.append("Angles can be large although the picture is stable: different spines can give nearly the same picture.")
     if not np.isnan(found.merged):
-        yield f"The ideal points are merged in {found.merged:.0%} of the refits."
+        said.append(f"The ideal points are merged in {found.merged:.0%} of the refits.")
     if found.converged < 1:
-        yield f"{1 - found.converged:.0%} of the refits did not converge, which makes these results less certain."
-
-
-def _components(k: int) -> str:
-    return "the first component" if k == 1 else f"the first {k} together"
-
-
-def _verdict(degrees: float) -> str:
-    return "stable" if degrees <= STABLE_ANGLE else "roughly stable" if degrees <= LOOSE_ANGLE else "not stable"
-
-
-def _reading(stability: float) -> str:
-    if stability >= READABLE:
-        return "it may be read point by point"
-    return "only its large parts may be read" if stability >= COARSE else "the positions of its points are mostly chance"
+        said.append(f"{1 - found.converged:.0%} of the refits did not converge, which makes these results less certain.")
+    return said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Self, get_args
 
@@ -13,13 +12,12 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_choice, check_count, check_number
-from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
+from .._input.coordinates import FARTHEST_IMAGE, ModelChoice
 from .._input.rows import Rows, check_rows
 from .._input.threads import allowed_threads, one_blas_thread
 from ..estimators.base import HyperbolicEstimator, new_fit
 from ..estimators.fitting import fitted_coordinates
-from ..geometry import ModelName
-from ..geometry._arrays import array_namespace, to_numpy
+from ..geometry._arrays import array_namespace, row_slices, to_numpy
 from ..geometry.hyperboloid import polar
 from .search import QUERIES, Polar, Selection, Shells, queries_at_a_time, search_all
 
@@ -136,9 +134,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
                 return None
         return shells
 
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True, *, model: ModelName | None = None
-    ) -> Any:
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """The nearest neighbours of points, nearest first.
 
         Parameters
@@ -149,8 +145,6 @@ class HyperbolicNeighbors(HyperbolicEstimator):
             That of the estimator if not given.
         return_distance : bool, default=True
             Whether to return the distances too.
-        model : str, optional
-            The model of X, if it is not that of the fit. The curvature is that of the fit.
 
         Returns
         -------
@@ -162,7 +156,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         most = self.n_samples_fit_ - (X is None)
         why = f" (the number of points{' other than the query' if X is None else ''})"
         k = check_count("n_neighbors", self.n_neighbors if n_neighbors is None else n_neighbors, 1, most, why)
-        rows = self._queries(X, model)
+        rows = self._queries(X)
         distances, indices = self._nearest(rows, k, np.arange(rows.shape[0]) if X is None else None)
         return (_like(distances, rows.X), _like(indices, rows.X)) if return_distance else _like(indices, rows.X)
 
@@ -179,14 +173,12 @@ class HyperbolicNeighbors(HyperbolicEstimator):
             distances, indices = distances[others].reshape(-1, k), indices[others].reshape(-1, k)
         return distances, indices
 
-    def radius_neighbors(
-        self, X: Any = None, radius: float = 1.0, return_distance: bool = True, *, model: ModelName | None = None
-    ) -> Any:
+    def radius_neighbors(self, X: Any = None, radius: float = 1.0, return_distance: bool = True) -> Any:
         """All points within a distance of each of some points, nearest first.
 
         Parameters
         ----------
-        X, return_distance, model
+        X, return_distance
             As in `kneighbors`.
         radius : float, default=1.0
             In the unit of the curvature; points at exactly this distance are included.
@@ -199,7 +191,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         """
         check_is_fitted(self)
         reach = check_number("radius", radius, "a distance >= 0", least=0)
-        rows = self._queries(X, model)
+        rows = self._queries(X)
         scale = rows.coordinates.scale
         found = self._search(rows, None, math.nextafter(reach * scale, math.inf))
         distances, indices, start = [], [], 0
@@ -218,14 +210,12 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         X: Any = None,
         n_neighbors: int | None = None,
         mode: Literal["connectivity", "distance"] = "connectivity",
-        *,
-        model: ModelName | None = None,
     ) -> csr_matrix:
         """The graph of nearest neighbours.
 
         Parameters
         ----------
-        X, n_neighbors, model
+        X, n_neighbors
             As in `kneighbors`.
         mode : {"connectivity", "distance"}, default="connectivity"
             Edges have the weight 1, or their length.
@@ -235,48 +225,32 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         sparse matrix of shape (n_queries, n_samples_fit), in CSR format
         """
         check_choice("mode", mode, ("connectivity", "distance"))
-        distances, indices = (to_numpy(part) for part in self.kneighbors(X, n_neighbors, model=model))
+        distances, indices = (to_numpy(part) for part in self.kneighbors(X, n_neighbors))
         m, k = indices.shape
         weights = distances.ravel() if mode == "distance" else np.ones(m * k)
         return csr_matrix((weights, indices.ravel().astype(np.int64), np.arange(0, m * k + 1, k)), (m, self.n_samples_fit_))
 
-    def _queries(self, X: Any, model: ModelName | None) -> Rows:
+    def _queries(self, X: Any) -> Rows:
         """Validate the queries."""
-        if X is None:
-            return self._rows
-        coordinates = fitted_coordinates(self)
-        if model is None or model == coordinates.model:
-            return check_rows(X, coordinates, estimator=self, reach=FARTHEST_IMAGE)
-        rows = check_rows(X, check_coordinates(model, coordinates.curvature), reach=FARTHEST_IMAGE)
-        if rows.shape[1] != self._rows.shape[1]:
-            raise ValueError(
-                f"X must have the dimension of the points of the fit, {self._rows.shape[1] - 1}, but has {rows.shape[1] - 1}."
-            )
-        return rows
+        return self._rows if X is None else check_rows(X, fitted_coordinates(self), estimator=self, reach=FARTHEST_IMAGE)
 
     @one_blas_thread()
     def _search(self, rows: Rows, k: int | None, reach: float) -> list[Selection]:
         """The neighbours of all queries, in consecutive blocks."""
         found: list[Selection] = []
+        step = queries_at_a_time(self._rows.X, self.n_samples_fit_) if self._shells is None else QUERIES
         threads = allowed_threads(self.n_jobs) if is_numpy_array(self._rows.X) else 1
         with ThreadPoolExecutor(threads) as pool:
-            run = lambda function, count: list(pool.map(function, range(count)))
             for chunk in rows.chunks():
-                found += self._search_chunk(chunk.points(), k, reach, run)
-        return found
-
-    def _search_chunk(
-        self, x: Any, k: int | None, reach: float, run: Callable[[Callable[[int], None], int], Any]
-    ) -> list[Selection]:
-        step = queries_at_a_time(self._rows.X, self.n_samples_fit_) if self._shells is None else QUERIES
-        starts = range(0, x.shape[0], step)
-        found = [Selection(min(step, x.shape[0] - start), k, reach) for start in starts]
-        shells = self._shells
-        if shells is None:
-            search_all(_moved(x, self._rows.X), self._rows.chunks(), found, run)
-        else:
-            points = to_numpy(x)
-            run(lambda i: shells.search(Polar(*polar(points[starts[i] : starts[i] + step])), found[i]), len(found))
+                x = chunk.points()
+                parts = list(row_slices(x.shape[0], step))
+                some = [Selection(part.stop - part.start, k, reach) for part in parts]
+                if self._shells is None:
+                    search_all(_as_float64_like(x, self._rows.X), self._rows.chunks(), some, pool.map)
+                else:
+                    queries = Polar(*polar(to_numpy(x)))
+                    list(pool.map(self._shells.search, (queries.take(np.arange(s.start, s.stop)) for s in parts), some))
+                found += some
         return found
 
 
@@ -295,7 +269,7 @@ def nearest_neighbours(x: np.ndarray, k: int, which: np.ndarray | None = None) -
     return indices, distances
 
 
-def _moved(x: Any, like: Any) -> Any:
+def _as_float64_like(x: Any, like: Any) -> Any:
     """Points as float64 in the library and on the device of another array."""
     xp = array_namespace(like)
     if array_namespace(x) == xp and device(x) == device(like):

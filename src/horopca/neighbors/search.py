@@ -13,19 +13,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import device, is_numpy_array, is_torch_array
+from array_api_compat import is_numpy_array, is_torch_array
 from scipy.spatial import cKDTree
 
-from ..geometry._arrays import array_namespace, from_numpy, to_numpy
-from ..geometry._points import CHUNK_ROWS, Chunk, row_slices
+from ..geometry._arrays import array_namespace, from_numpy, on_host, row_slices, to_numpy
+from ..geometry._points import Chunk
 from ..geometry.hyperboloid import polar, polar_gap, squared_differences
 
 SLACK = 1 + 1e-12  # Candidates whose squared distance is within rounding of the limit are considered as well.
 PAIR_ELEMENTS = 1 << 22  # Coordinates of candidates that are compared at a time: 32 MB.
+PART_ROWS = 1 << 13  # Points that queries on the host are compared with at a time.
 HOST_ELEMENTS, DEVICE_ELEMENTS = 1 << 18, 1 << 26  # Pairs at a time: in a core's cache, and enough to keep a device busy.
 PRODUCT_ERROR = 1e-3  # If the error of cosh d is larger, too many candidates are left, and directions are compared instead.
 MOST_CANDIDATES = 8  # If more candidates than this are left for each neighbour, the limit is lowered first.
@@ -101,34 +103,33 @@ def _distances(queries: Polar, data: Polar, query: Any, row: Any) -> np.ndarray:
 # ---------------------------------------------------------------- comparison with all points
 
 
-def search_all(
-    x: Any, chunks: Iterable[Chunk], selections: list[Selection], run: Callable[[Callable[[int], None], int], None]
-) -> None:
+def search_all(x: Any, chunks: Iterable[Chunk], selections: list[Selection], map: Callable[..., Iterable[None]]) -> None:
     """Find the neighbours of queries x (m, d+1) among all points.
 
-    `selections` are those of consecutive blocks of queries; ``run(function, count)`` calls function(0), ..., in any order.
+    `selections` are those of consecutive blocks of queries; ``map`` is that of Python or of a pool of threads.
     """
     edges = np.cumsum([0, *(len(selection.limits) for selection in selections)])
     queries = [(x[a:b, :], Polar(*polar(x[a:b, :]))) for a, b in pairwise(edges)]
     for chunk in chunks:
         points, first = chunk.points(), chunk.start
         n = points.shape[0]
-        for part in row_slices(n, CHUNK_ROWS if str(device(points)) == "cpu" else n):
+        for part in row_slices(n, PART_ROWS if on_host(points) else n):
             y = points[part, :]
             data, longest = Polar(*polar(y)), float(array_namespace(y).max(y[:, 0]))
+            compare = partial(_compare, y=y, data=data, longest=longest, start=first + part.start)
+            list(map(compare, queries, selections))
 
-            def compare(i: int, y: Any = y, data: Polar = data, longest: float = longest, at: int = first + part.start) -> None:
-                x, at_query = queries[i]
-                gaps, slack = _gaps(x, at_query, y, data, longest)
-                _propose(selections[i], gaps, slack, at_query, data, at)
 
-            run(compare, len(selections))
+def _compare(query: tuple[Any, Polar], selection: Selection, *, y: Any, data: Polar, longest: float, start: int) -> None:
+    """Compare a block of queries with points y (n, d+1), the first of which has the number `start`."""
+    x, polar = query
+    gaps, slack = _gaps(x, polar, y, data, longest)
+    _propose(selection, gaps, slack, polar, data, start)
 
 
 def queries_at_a_time(x: Any, n: int) -> int:
     """How many queries, like the rows of x, are compared with n points at a time."""
-    host = str(device(x)) == "cpu"
-    return max(1, HOST_ELEMENTS // min(n, CHUNK_ROWS) if host else DEVICE_ELEMENTS // n)
+    return max(1, HOST_ELEMENTS // min(n, PART_ROWS) if on_host(x) else DEVICE_ELEMENTS // n)
 
 
 def _gaps(x: Any, polar: Polar, y: Any, data: Polar, longest: float) -> tuple[Any, Any]:
@@ -227,7 +228,7 @@ class Shells:
                 rows = np.fromiter(chain.from_iterable(found), np.int64, int(counts.sum()))
                 pairs.append((np.repeat(near, counts), shell.rows[rows]))
             if sum(len(rows) for _, rows in pairs) > MANY_PAIRS:
-                pairs = self._add(selection, queries, pairs)
+                self._add(selection, queries, pairs)
         self._add(selection, queries, pairs)
 
     def _lower_limits(self, queries: Polar, selection: Selection) -> None:
@@ -243,13 +244,13 @@ class Shells:
                 found = shell.tree.query(shell.keys(queries.take(some)), np.arange(1, count + 1))[1]
                 pairs.append((np.repeat(some, count), shell.rows[found.ravel()]))
             if depth >= 2:
-                pairs = self._add(first, queries, pairs)
+                self._add(first, queries, pairs)
         self._add(first, queries, pairs)
         selection.limits = first.limits
 
-    def _add(self, selection: Selection, queries: Polar, pairs: list[Pairs]) -> list[Pairs]:
-        """Add all pairs of queries and rows to a selection. Returns an empty list, for further pairs."""
+    def _add(self, selection: Selection, queries: Polar, pairs: list[Pairs]) -> None:
+        """Add all pairs of queries and rows to a selection, and empty the list."""
         if pairs:
             query, row = (np.concatenate(part) for part in zip(*pairs, strict=True))
             selection.add(queries, self.data, query, row)
-        return []
+            pairs.clear()

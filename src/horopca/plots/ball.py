@@ -59,11 +59,10 @@ def plot_ball(
     _draw_sphere(ax, theme)
     if pairs is not None and len(pairs):
         _draw_edges(ax, x, pairs, theme)
-    z, colouring = np.asarray(MODELS["poincare"].from_hyperboloid(x)), by_label(classes, len(x), theme, palette)
+    z, (colours, legend) = np.asarray(MODELS["poincare"].from_hyperboloid(x)), by_label(classes, len(x), theme, palette)
     area = mark_area(len(z)) * proportion(ax) ** 2 if size is None else size
-    ax.scatter(*z.T, c=colouring.points, s=area, depthshade=True, linewidths=0, rasterized=len(z) > MANY)
-    if colouring.legend:
-        draw_legend(ax, colouring.legend)
+    ax.scatter(*z.T, c=colours, s=area, depthshade=True, linewidths=0, rasterized=len(z) > MANY)
+    draw_legend(ax, legend)
     if title:
         ax.set_title(title, fontsize=text_size(ax, 11))
     return ax

@@ -10,7 +10,8 @@ from .._input.arguments import check_generator
 from .._input.coordinates import check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, distance
-from ..statistics import relative_change
+from ..geometry._arrays import to_numpy
+from ..statistics.pairs import relative_change
 from .figures import draw_colour_bar, new_figure, proportion, ramp, text_size, theme_of
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def plot_distortion(
     'average distortion 0.000'
     """
     coordinates = check_coordinates(model, curvature)
-    x, y = (np.asarray(check_rows(part, coordinates, min_rows=2, name=name).all()) for part, name in ((X, "X"), (Y, "Y")))
+    x, y = (to_numpy(check_rows(part, coordinates, min_rows=2, name=name).all()) for part, name in ((X, "X"), (Y, "Y")))
     n = len(x)
     if len(y) != n:
         raise ValueError(f"X and Y must have the same number of rows, but have {n} and {len(y)}.")

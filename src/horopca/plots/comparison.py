@@ -17,7 +17,7 @@ from .views import VIEWS, choose_view
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PANEL = 3.1  # inches
+PANEL, TITLED_PANEL = 3.1, 3.4  # inches: the width of a panel, and its height with a title of two lines
 ALIGNED_ROWS = 1 << 15  # An isometry is found from at most this many points: more would not turn a picture visibly.
 
 
@@ -72,7 +72,7 @@ def plot_comparison(
     figure = new_figure() if figure is None else figure
     columns = columns_for(len(images))
     rows = -(-len(images) // columns)
-    figure.set_size_inches(PANEL * columns, 3.4 * rows + (0.5 if labels is not None else 0))
+    figure.set_size_inches(PANEL * columns, TITLED_PANEL * rows + (0.5 if labels is not None else 0))  # 0.5 for a legend
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax, (title, x), caption in zip(panels, points.items(), below, strict=False):
         options: dict[str, Any] = {"edges": edges, "palette": palette, "size": mark_area(len(x), 25.0), "model": "lorentz"}

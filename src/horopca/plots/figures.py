@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import copy
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MANY = 5000  # Vector files store more points or lines than this as pixels: they would be slow to open.
 USUAL_SIZE = 4.6  # Inches that the axes of a single plot measure, for which sizes of marks, lines and texts are chosen.
 SMALLEST_TEXT = 5.5  # points; smaller text is not legible in print
-LAYOUTS = 4  # Matplotlib's layout of round axes with a legend beside them converges slowly; after one it may be cut off.
+LAYOUTS = 4  # Passes of matplotlib's layout. With a legend beside round axes one pass may leave the legend cut off.
 LEGEND_LINES = 32  # A legend of more lines would not be legible beside axes of the usual size.
 
 
@@ -79,7 +79,8 @@ def theme_of(ax: Axes) -> Theme:
     red, green, blue, alpha = to_rgba(figure_of(ax).get_facecolor())
     if alpha < 0.5:
         red, green, blue = (1 - part for part in to_rgba(rcParams["text.color"])[:3])
-    return DARK if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.4 else LIGHT
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue  # ITU-R BT.709
+    return DARK if luminance < 0.4 else LIGHT
 
 
 def _inches(ax: Axes) -> np.ndarray:
@@ -123,30 +124,21 @@ def draw_lines(ax: Axes, segments: Any, colour: Any, width: float, zorder: float
 # ---------------------------------------------------------------- colours
 
 
-class Colouring(NamedTuple):
-    """A colour for each point, and a legend or a colour bar for them."""
-
-    points: np.ndarray  # (n, 4)
-    grey: np.ndarray  # (n,): points without a label or value, below the others
-    legend: list[tuple[str, str]]  # text and colour
-    bar: tuple[Any, Colormap] | None = None  # the norm and the colour map
-
-
-def by_label(labels: list[Any] | None, n: int, theme: Theme, palette: Any = None) -> Colouring:
-    """Colours of n points by class; a legend lists the most frequent classes, in natural order."""
+def by_label(labels: list[Any] | None, n: int, theme: Theme, palette: Any = None) -> tuple[np.ndarray, list[tuple[str, str]]]:
+    """Colours (n, 4) of points by class; and texts and colours of a legend of the most frequent classes, in natural order."""
     from matplotlib.colors import to_rgba_array
 
     if labels is None:
         colour = theme.classes[0] if palette is None or isinstance(palette, Mapping) else next(iter(palette))
-        return Colouring(np.tile(to_rgba_array(colour), (n, 1)), np.zeros(n, dtype=bool), [])
+        return np.tile(to_rgba_array(colour), (n, 1)), []
     colours, texts = class_colours(labels, palette, theme.name), label_texts(labels)
-    counts = Counter(texts)
-    listed = sorted(colours, key=lambda text: -counts[text])[: LEGEND_LINES - 1]
-    legend = [(text, colour) for text, colour in colours.items() if text in listed or len(colours) <= LEGEND_LINES]
+    listed = [*colours]
+    if len(colours) > LEGEND_LINES:
+        listed = [text for text, _ in Counter(dict.fromkeys(colours, 0) | Counter(texts)).most_common(LEGEND_LINES - 1)]
+    legend = [(text, colour) for text, colour in colours.items() if text in listed]
     if len(legend) < len(colours):
         legend.append((f"and {len(colours) - len(legend)} more classes", "none"))
-    grey = np.array([colours[text] == theme.other for text in texts], dtype=bool)
-    return Colouring(to_rgba_array([colours[text] for text in texts]), grey, legend)
+    return to_rgba_array([colours[text] for text in texts]), legend
 
 
 def ramp(name: str, theme: Theme) -> Colormap:
@@ -156,15 +148,15 @@ def ramp(name: str, theme: Theme) -> Colormap:
     return LinearSegmentedColormap.from_list(name, list(RAMPS[name][theme.name])).with_extremes(bad=theme.other)
 
 
-def by_value(values: np.ndarray, theme: Theme, norm: Any = None) -> Colouring:
-    """Colours of points by value."""
+def by_value(values: np.ndarray, theme: Theme, norm: Any = None) -> tuple[np.ndarray, tuple[Any, Colormap]]:
+    """Colours (n, 4) of points by value; and the norm and the colour map of a colour bar."""
     from matplotlib.colors import CenteredNorm, Normalize, TwoSlopeNorm
 
     known = np.ma.masked_invalid(values)
     norm = Normalize(*value_range(values)) if norm is None else copy(norm)
     norm.autoscale_None(known)
-    colours, parts = ramp("diverging" if isinstance(norm, CenteredNorm | TwoSlopeNorm) else "value", theme), norm(known)
-    return Colouring(np.asarray(colours(parts)), np.ma.getmaskarray(parts), [], (norm, colours))
+    colours = ramp("diverging" if isinstance(norm, CenteredNorm | TwoSlopeNorm) else "value", theme)
+    return np.asarray(colours(norm(known))), (norm, colours)
 
 
 # ---------------------------------------------------------------- legends
@@ -172,14 +164,18 @@ def by_value(values: np.ndarray, theme: Theme, norm: Any = None) -> Colouring:
 
 def plain(text: str, longest: int = 32) -> str:
     """A text of the user for matplotlib: shortened, and without mathematics."""
-    short = text if len(text) <= longest else f"{text[: longest - 14]}…{text[-12:]}"
-    return short.replace("$", r"\$")
+    ends = text.split(" – ")  # of a clade, its first and last leaf: each is shortened, so that they do not become one name
+    longest = longest if len(ends) == 1 else 20
+    short = [end if len(end) <= longest else f"{end[: longest // 2 + 2]}…{end[4 - longest // 2 :]}" for end in ends]
+    return " – ".join(short).replace("$", r"\$")
 
 
 def draw_legend(ax: Axes, legend: list[tuple[str, str]]) -> None:
-    """Draw the classes beside the axes, inside the figure."""
+    """Draw the classes, if there are any, beside the axes, inside the figure."""
     from matplotlib.lines import Line2D
 
+    if not legend:
+        return
     theme = theme_of(ax)
     font = max(SMALLEST_TEXT, min(9 * proportion(ax), 72 * _inches(ax)[1] / (1.6 * len(legend))))
     style: dict[str, Any] = {"marker": "o", "linestyle": "", "markeredgecolor": theme.halo, "markersize": 0.7 * font}
@@ -190,10 +186,10 @@ def draw_legend(ax: Axes, legend: list[tuple[str, str]]) -> None:
     figure = figure_of(ax)
     engine = figure.get_layout_engine()
     if engine is None:
-        return _narrow(ax, box)
-    for _ in range(LAYOUTS):
-        engine.execute(figure)
-    return None
+        _narrow(ax, box)
+    else:
+        for _ in range(LAYOUTS):
+            engine.execute(figure)
 
 
 def _narrow(ax: Axes, legend: Any) -> None:

@@ -59,22 +59,18 @@ def animate(
     >>> film = animate([start, end], ["root", "leaf"], titles=["epoch 1", "epoch 2"], between=1)
     >>> film.save(f"{mkdtemp()}/film.gif", writer="pillow", fps=4)
     """
+    from matplotlib.animation import FuncAnimation
+
     check_count("between", between, 0)
     frames = list(frames)
     if not frames or np.ndim(to_numpy(frames[0])) < 2:
-        raise ValueError(f"frames must be a sequence of arrays (n, 2), but has {len(frames)} entries that are none.")
+        found = f"its first entry has shape {np.shape(to_numpy(frames[0]))}" if frames else "is empty"
+        raise ValueError(f"frames must be a sequence of arrays (n, 2), but {found}.")
     if options.get("regions") is not None:
         raise ValueError("regions belong to one picture, but a film has several. Omit them.")
     heads = one_per_point(titles, "titles", len(frames), "frame") or [None] * len(frames)
     data = [PlaneData(Y, labels, title=title, **options) for Y, title in zip(frames, heads, strict=True)]
     check_same_rows("frames", [len(one.x) for one in data])
-    return _film(data, between)
-
-
-def _film(data: list[PlaneData], between: int) -> FuncAnimation:
-    """Pictures of validated frames, and `between` pictures between two of them."""
-    from matplotlib.animation import FuncAnimation
-
     figure, boxes = new_figure(), list[Any]()
     everything = np.concatenate([part for one in data for part in (one.x, one.diamonds)])
 

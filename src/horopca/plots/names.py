@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-MOST = 150  # A plot of the usual size is hard to read with more names.
-TRIED = 8 * MOST  # Names that are tried: of the points that matter less, hardly any would fit.
+MOST_NAMES = 150  # A plot of the usual size is hard to read with more names.
+TRIED_NAMES = 8 * MOST_NAMES  # Names that are tried: of the points that matter less, hardly any would fit.
 # Where a name may be, relative to its point, in order of preference: right, left, above, below, and the corners.
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)])
 
@@ -29,7 +29,7 @@ def importance(radius: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
 
 def names_note(fitting: int, wanted: int) -> str:
     """How many names fit."""
-    return f"{fitting:,} of {wanted:,} names fit"
+    return f"names that fit: {fitting:,} of {wanted:,}"
 
 
 def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, note: Text) -> None:
@@ -73,13 +73,13 @@ def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, m
 
 
 def _obstacles(ax: Axes, renderer: Any) -> list[np.ndarray]:
-    """Boxes in pixels that no name may overlap: legends, numbers of rings, and other axes that are not behind these."""
+    """Boxes in pixels that no name may overlap: legends, titles, numbers of rings, and other axes that are not behind these."""
     low, high = ax.bbox.get_points() + [[1], [-1]]
     every = (*figure_of(ax).axes, *ax.child_axes)
     beside = [other for other in every if (other.bbox.min > low).any() or (other.bbox.max < high).any()]
     boxes: list[Any] = [other.bbox for other in beside]
     boxes += [other.yaxis.get_tightbbox(renderer) for other in beside if other.axison]  # such as the label of a colour bar
-    boxes += [text.get_window_extent(renderer) for text in ax.texts if text.get_gid() == "ring"]
+    boxes += [text.get_window_extent(renderer) for text in [ax.title, *ax.texts] if text.get_gid() in ("ring", None)]
     boxes += [legend.get_window_extent(renderer) for legend in (other.get_legend() for other in every) if legend is not None]
     return [np.array(box.extents) for box in boxes if box is not None]
 
@@ -98,8 +98,8 @@ def _fitting(
     centres = ax.transData.transform(xy) if len(xy) else np.empty((0, 2))
     reach = np.sqrt(np.broadcast_to(marks, len(xy)) / np.pi)[:, None] * pixel
     dots = np.hstack([centres - reach, centres + reach])
-    for i in [i for i in np.argsort(-weight, kind="stable")[:TRIED] if names[i]]:
-        if len(found) == MOST:
+    for i in [i for i in np.argsort(-weight, kind="stable")[:TRIED_NAMES] if names[i]]:
+        if len(found) == MOST_NAMES:
             break
         text = plain(names[i])
         width = text_to_path.get_text_width_height_descent(text, properties, False)[0] + 2
@@ -112,11 +112,22 @@ def _fitting(
         near = points[_overlap(points, around)]  # a few of the points: all eight boxes are tested on these only
         free = np.flatnonzero(inside & ~_overlap(boxes, np.array(taken)) & ~_overlap(boxes, near))
         if len(free):
-            box = boxes[free[0]]
+            box = boxes[min(free, key=lambda k: _crosses(boxes[k], ax))]
             taken.append(box)
             found.append(Text(box[0] + pixel, (box[1] + box[3]) / 2, text, **style))
             found[-1].set_figure(figure)
     return found
+
+
+def _crosses(box: np.ndarray, ax: Axes) -> bool:
+    """Whether a box of pixels crosses the rim of a disk, where a name is hard to read."""
+    if not ax.patches:
+        return False
+    rim = np.asarray(ax.patches[0].get_window_extent().extents)  # the frame of a round view
+    centre, radius = (rim[:2] + rim[2:]) / 2, (rim[2] - rim[0]) / 2
+    nearest = np.linalg.norm(centre - np.clip(centre, box[:2], box[2:]))
+    farthest = np.linalg.norm(np.maximum(abs(centre - box[:2]), abs(centre - box[2:])))
+    return bool(nearest < radius < farthest)
 
 
 def _overlap(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:

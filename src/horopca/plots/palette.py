@@ -13,8 +13,8 @@ import numpy as np
 
 from .._input.arguments import check_choice
 
-# Any two of the first eight and the grey differ by 12 or more in CIEDE2000, as seen with full colour vision and with each kind
-# of dichromacy; any two of all, by 8. None on a light background is nearly black (tests/plots).
+# Any two of the first eight and the grey are 13 or more apart in CIELAB, as seen with full colour vision and with each kind of
+# dichromacy; any two of all, 9. None on a light background is nearly black (tests/plots).
 #: Twenty colours of classes on light backgrounds; dark ones have twenty of their own.
 COLOURS = (
     "#196EA7", "#E8A009", "#009E71", "#8D4000", "#C37DB1", "#49B4EE", "#97751F", "#3A2B69", "#C4134E", "#8975FF",

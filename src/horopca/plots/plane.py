@@ -8,25 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry import MODELS, ModelName, radius
-from .figures import (
-    MANY,
-    Colouring,
-    by_label,
-    by_value,
-    draw_colour_bar,
-    draw_legend,
-    draw_lines,
-    mark_area,
-    new_figure,
-    plain,
-    proportion,
-    text_size,
-    theme_of,
-    wrapped,
-)
+from . import figures
 from .names import draw_names, importance, names_note
 from .palette import Theme
-from .regions import draw_regions
+from .regions import draw_regions, opacity
 from .validation import PlaneData
 from .views import VIEWS, View, choose_view, draw_rings, fraction_on_rim, why_equidistant
 
@@ -127,10 +112,9 @@ def plot_plane(
     >>> ax.texts[-1].get_text()
     'by distance from the centre: 100% of the points would lie on the rim of the Poincaré disk'
     """
-    points: dict[str, Any] = {"names": names, "edges": edges, "values": values, "value_name": value_name, "norm": norm}
-    points |= {"palette": palette, "centre": centre, "grid": grid, "model": model, "curvature": curvature}
-    data = PlaneData(Y, labels, view, size=size, title=title, companions=companions, regions=regions, **points)
-    return draw_plane(data, new_figure().subplots() if ax is None else ax)
+    colours, frame = (values, value_name, norm, palette), (centre, grid, model, curvature)
+    data = PlaneData(Y, labels, view, names, edges, *colours, *frame, size, title, companions, regions)
+    return draw_plane(data, figures.new_figure().subplots() if ax is None else ax)
 
 
 def draw_plane(data: PlaneData, ax: Axes, everything: np.ndarray | None = None, note_lines: int = 0) -> Axes:
@@ -138,49 +122,50 @@ def draw_plane(data: PlaneData, ax: Axes, everything: np.ndarray | None = None, 
 
     The view and its frame are those of `everything` (n, 3): for a picture of a film, the points of all pictures.
     """
-    n, theme = len(data.x), theme_of(ax)
+    n, theme = len(data.x), figures.theme_of(ax)
     everything = np.concatenate([data.x, data.diamonds]) if everything is None else everything
     name = choose_view(everything) if data.view == "auto" else data.view
     view = VIEWS[name]
     xy, beside, margin = (np.asarray(MODELS[view.model].from_hyperboloid(x)) for x in (data.x, data.diamonds, everything))
-    colours = by_label(data.labels, n, theme, data.palette) if data.values is None else by_value(data.values, theme, data.norm)
+    legend, bar = list[tuple[str, str]](), None
+    if data.values is None:
+        colours, legend = figures.by_label(data.labels, n, theme, data.palette)
+    else:
+        colours, bar = figures.by_value(data.values, theme, data.norm)
     size = view.frame(ax, margin, theme)
     if data.grid or view.ringed:
         draw_rings(ax, view, size, data.unit, theme)
-    notes = [why_equidistant(data.x) if data.view == "auto" and view.ringed else "", _rim_note(view, data.x)]
+    notes = [why_equidistant(data.x)] if data.view == "auto" and view.ringed else []
+    if not view.ringed and (low := fraction_on_rim(data.x)) > 0.5:
+        notes.append(f'{low:.0%} of the points lie on the rim to the eye: view="equidistant" shows them')
     if data.edges is not None:
         notes.append(_draw_edges(ax, xy, data.edges, view, size, theme))
     areas = _mark_areas(ax, data, view)
+    alpha = opacity(data) if data.regions is not None and n else np.ones(n)
     if data.regions is not None and n:
-        notes.append(draw_regions(ax, data.regions, view, size, colours.points))
+        notes.append(draw_regions(ax, data, view, size, colours, alpha))
     if n < CROWD:
-        _draw_points(ax, xy, colours, areas, theme, data.regions.opacity() if data.regions is not None and n else 1.0)
+        _draw_points(ax, xy, colours, areas, theme, alpha)
     else:
         _draw_crowd(ax, xy, colours)
-    diamond = COMPANION_AREA * proportion(ax) ** 2
+    diamond = COMPANION_AREA * figures.proportion(ax) ** 2
     if len(beside):
-        style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": 0.9 * proportion(ax), "gid": "companions"}
+        style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": 0.9 * figures.proportion(ax), "gid": "companions"}
         ax.scatter(beside[:, 0], beside[:, 1], marker="D", c=theme.ink, s=diamond, zorder=3.8, clip_on=False, **style)
     if data.title:
-        ax.set_title(plain(data.title, 200), fontsize=text_size(ax, 11))
+        ax.set_title(figures.plain(data.title, 200), fontsize=figures.text_size(ax, 11))
     names = [*map(str, data.names or [""] * n), *data.companions]
     more = names_note(len(names), len(names)) if any(names) else ""
     note = _draw_note(ax, "; ".join(filter(None, notes)), more, note_lines, theme)
     vars(note)["horopca"] = name, data.centre  # for `axes_in_view`; removed when the axes are cleared
-    if colours.legend:
-        draw_legend(ax, colours.legend)
+    figures.draw_legend(ax, legend)
     if any(names):
         weight = np.concatenate([importance(radius(data.x), data.edges), np.full(len(beside), np.inf)])
         marks = np.concatenate([areas, np.full(len(beside), diamond)])
         draw_names(ax, np.concatenate([xy, beside]), names, weight, marks, note)
-    if colours.bar:  # last: it takes space from the axes, whose size determines all others
-        draw_colour_bar(ax, colours.bar, data.value_name)
+    if bar:  # last: it takes space from the axes, whose size determines all others
+        figures.draw_colour_bar(ax, bar, data.value_name)
     return ax
-
-
-def _rim_note(view: View, x: np.ndarray) -> str:
-    low = fraction_on_rim(x) if view.rim else 0
-    return f'{low:.0%} of the points lie on the rim to the eye: view="equidistant" shows them' if low > 0.5 else ""
 
 
 def _draw_note(ax: Axes, text: str, more: str, lines: int, theme: Theme) -> Text:
@@ -189,12 +174,14 @@ def _draw_note(ax: Axes, text: str, more: str, lines: int, theme: Theme) -> Text
     Only a blank text is part of the layout, with at least `lines` lines and room for what is added later: the axes do not
     move when the note changes.
     """
-    style: dict[str, Any] = {"fontsize": text_size(ax, 6), "color": theme.edge, "va": "top", "ha": "left"}
-    style |= {"transform": ax.transAxes}
-    longest = wrapped(ax, "; ".join(filter(None, [text, more])), 6)
+    from matplotlib.transforms import offset_copy
+
+    style: dict[str, Any] = {"fontsize": figures.text_size(ax, 6), "color": theme.edge, "va": "top", "ha": "left"}
+    style["transform"] = offset_copy(ax.transAxes, figures.figure_of(ax), y=-2, units="points")
+    longest = figures.wrapped(ax, "; ".join(filter(None, [text, more])), 6)
     lines = max(lines, longest.count("\n") + 1 if longest else 0)
-    ax.text(0, -0.005, "\n".join(["\u00a0"] * lines), **style)  # no-break spaces have a height
-    return ax.text(0, -0.005, wrapped(ax, text, 6), zorder=5, gid="note", in_layout=False, **style)
+    ax.text(0, 0, "\n".join(["\u00a0"] * lines), **style)  # no-break spaces have a height
+    return ax.text(0, 0, figures.wrapped(ax, text, 6), zorder=5, gid="note", in_layout=False, **style)
 
 
 def _mark_areas(ax: Axes, data: PlaneData, view: View) -> np.ndarray:
@@ -203,27 +190,33 @@ def _mark_areas(ax: Axes, data: PlaneData, view: View) -> np.ndarray:
     if data.size is not None:
         return np.broadcast_to(np.asarray(data.size, dtype=np.float64), (n,))
     near = 1 / np.cosh(radius(data.x) / 2) ** 2 if view.rim else np.full(n, 0.6)
-    return np.asarray(mark_area(n) * (0.3 + 0.7 * near) * proportion(ax) ** 2)
+    return np.asarray(figures.mark_area(n) * (0.3 + 0.7 * near) * figures.proportion(ax) ** 2)
 
 
-def _draw_points(ax: Axes, xy: np.ndarray, colours: Colouring, areas: np.ndarray, theme: Theme, alpha: Any) -> None:
+def _draw_points(ax: Axes, xy: np.ndarray, colours: np.ndarray, areas: np.ndarray, theme: Theme, alpha: np.ndarray) -> None:
     """Draw marks in a random order, always the same: in the order of rows, the last class would hide the first."""
-    n = len(xy)
-    order = np.random.default_rng(0).permutation(n)
-    order = order[np.argsort(~colours.grey[order], kind="stable")]  # grey below
-    shades, few = colours.points[order], n <= 1000
-    shades[:, 3] = (1 if few else 0.7) * np.broadcast_to(alpha, n)[order]
-    style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": 0.5 * proportion(ax) if few else 0}
-    ax.scatter(xy[order, 0], xy[order, 1], s=areas[order], c=shades, rasterized=n > MANY, zorder=3, clip_on=False, **style)
+    from matplotlib.colors import to_rgba
+
+    order, few = np.random.default_rng(0).permutation(len(xy)), len(xy) <= 1000
+    grey = (colours == to_rgba(theme.other)).all(axis=1)
+    order = order[np.argsort(~grey[order], kind="stable")]  # points without a class or value are below the others
+    shades = colours[order]
+    shades[:, 3] = (1 if few else 0.7) * alpha[order]
+    style: dict[str, Any] = {
+        "edgecolors": theme.halo,
+        "linewidths": 0.5 * figures.proportion(ax) if few else 0,
+        "clip_on": False,
+    }
+    ax.scatter(xy[order, 0], xy[order, 1], s=areas[order], c=shades, rasterized=len(xy) > figures.MANY, zorder=3, **style)
 
 
-def _draw_crowd(ax: Axes, xy: np.ndarray, colours: Colouring) -> None:
+def _draw_crowd(ax: Axes, xy: np.ndarray, colours: np.ndarray) -> None:
     """Draw an image: in each bin the mean colour of its points, the more opaque the more there are."""
     low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
     column, row = np.floor((xy - low) / (high - low) * BINS).astype(np.int64).clip(0, BINS - 1).T
     bins = row * BINS + column
     count = np.bincount(bins, minlength=BINS * BINS)
-    means = [np.bincount(bins, part, BINS * BINS) / np.maximum(count, 1) for part in colours.points[:, :3].T]
+    means = [np.bincount(bins, part, BINS * BINS) / np.maximum(count, 1) for part in colours[:, :3].T]
     strength = np.where(count > 0, 0.25 + 0.75 * np.log1p(count) / np.log1p(count.max()), 0)
     image = np.stack([*means, strength], axis=-1).reshape(BINS, BINS, 4).clip(0, 1)
     extent = (low[0], high[0], low[1], high[1])
@@ -233,9 +226,9 @@ def _draw_crowd(ax: Axes, xy: np.ndarray, colours: Colouring) -> None:
 def _draw_edges(ax: Axes, xy: np.ndarray, edges: np.ndarray, view: View, size: float, theme: Theme) -> str:
     """Draw edges as geodesics. Returns a note about those that are omitted."""
     a, b = xy[edges[:, 0]], xy[edges[:, 1]]
-    many = len(edges) > MANY
+    many = len(edges) > figures.MANY
     seen = np.linalg.norm(a - b, axis=1) > SHORTEST_EDGE * size if many else np.ones(len(edges), dtype=bool)
     segments = view.arcs(a[seen], b[seen], 9 if many else 33)
-    draw_lines(ax, segments, theme.edge, float(np.clip(12 / np.sqrt(max(len(segments), 1)), 0.2, 0.9)), zorder=2)
+    figures.draw_lines(ax, segments, theme.edge, float(np.clip(12 / np.sqrt(max(len(segments), 1)), 0.2, 0.9)), zorder=2)
     omitted = len(edges) - int(seen.sum())
-    return f"{omitted:,} of {len(edges):,} edges are too short to see" if omitted else ""
+    return f"edges too short to see: {omitted:,} of {len(edges):,}" if omitted else ""

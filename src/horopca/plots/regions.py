@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .figures import MANY, proportion
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from .validation import PlaneData
     from .views import View
 
 PALEST = 0.25  # Opacity of a point whose region is too large. The region itself is not drawn: it would hide the others.
@@ -21,52 +22,45 @@ FLAT = 1e-3  # A border and its polygon differ by less than this fraction of the
 ROUNDS = 30  # Halvings of an interval of angles. Seen from the centre, a region of radius 20 needs 29.
 
 
-class Regions(NamedTuple):
-    """Regions exp(A u), |u| <= 1, around points x (n, 3), with A (n, 2, 2) in their tangent spaces; drawn from a centre."""
+def opacity(data: PlaneData) -> np.ndarray:
+    """The opacity (n,) of the points: 1 for a region of size 0, `PALEST` if a semi-axis is half the spread or more."""
+    spread = np.sqrt(variance_about(data.x, frechet_mean(data.x).point)) or 1.0
+    return np.asarray(np.clip(1 - np.linalg.norm(data.regions, ord=2, axis=(1, 2)) / spread * 1.5, PALEST, 1.0))
 
-    x: np.ndarray
-    axes: np.ndarray
-    centre: np.ndarray
-    level: float
 
-    def opacity(self) -> np.ndarray:
-        """The opacity (n,) of the points, from 1 down to `PALEST`: half the spread of the points is too large."""
-        spread = np.sqrt(variance_about(self.x, frechet_mean(self.x).point)) or 1.0
-        return np.asarray(np.clip(1 - np.linalg.norm(self.axes, ord=2, axis=(1, 2)) / spread * 1.5, PALEST, 1.0))
+def _border(data: PlaneData, i: int, view: View, size: float) -> np.ndarray:
+    """The border exp(A u), |u| = 1, of region i in a view: points (m, 2), close to each other where it bends."""
 
-    def border(self, i: int, view: View, size: float) -> np.ndarray:
-        """The border of region i in a view: points (m, 2), close to each other where it bends."""
-        angle = np.linspace(0, 2 * np.pi, 33)
-        for _ in range(ROUNDS):
-            middle = (angle[1:] + angle[:-1]) / 2
-            ends, between = self._at(i, angle, view), self._at(i, middle, view)
-            bent = np.linalg.norm(between - (ends[1:] + ends[:-1]) / 2, axis=1) > FLAT * size
-            if not bent.any():
-                break
-            angle = np.sort(np.concatenate([angle, middle[bent]]))
-        return self._at(i, angle[:-1], view)
-
-    def _at(self, i: int, angle: np.ndarray, view: View) -> np.ndarray:
+    def at(angle: np.ndarray) -> np.ndarray:
         u = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        border = translate(to_hyperboloid(u @ self.axes[i].T, "tangent"), self.x[i])
-        return np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(border, self.centre)))
+        border = translate(to_hyperboloid(u @ data.regions[i].T, "tangent"), data.unmoved[i])
+        return np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(border, data.centre)))
+
+    angle = np.linspace(0, 2 * np.pi, 33)
+    for _ in range(ROUNDS):
+        middle = (angle[1:] + angle[:-1]) / 2
+        ends, between = at(angle), at(middle)
+        bent = np.linalg.norm(between - (ends[1:] + ends[:-1]) / 2, axis=1) > FLAT * size
+        if not bent.any():
+            break
+        angle = np.sort(np.concatenate([angle, middle[bent]]))
+    return at(angle[:-1])
 
 
-def draw_regions(ax: Axes, regions: Regions, view: View, size: float, colours: np.ndarray) -> str:
-    """Draw regions in the colours (n, 4) of their points, the largest first. Returns a note about them."""
+def draw_regions(ax: Axes, data: PlaneData, view: View, size: float, colours: np.ndarray, alpha: np.ndarray) -> str:
+    """Draw regions in the colours (n, 4) of points of opacities alpha (n,), the largest first. Returns a note about them."""
     from matplotlib.collections import PolyCollection
 
-    alpha = regions.opacity()
     order = np.argsort(alpha, kind="stable")
     order = order[alpha[order] > PALEST]
     faces, edges = colours[order].copy(), colours[order].copy()
     crowding = max(1.0, np.sqrt(len(order)) / 10)  # many regions overlap
     faces[:, 3] *= FILL * alpha[order] ** 2 / crowding
     edges[:, 3] *= alpha[order] / crowding
-    borders = [regions.border(int(i), view, size) for i in order]
+    borders = [_border(data, int(i), view, size) for i in order]
     drawn = PolyCollection(borders, facecolors=faces, edgecolors=edges, linewidths=0.5 * proportion(ax), zorder=2.5)
     drawn.set(gid="regions", rasterized=len(borders) > MANY)
     ax.add_collection(drawn, autolim=False)
     omitted = len(alpha) - len(order)
-    left_out = f"; {omitted:,} of {len(alpha):,} regions are too large to draw" if omitted else ""
-    return f"regions at a confidence of {regions.level:.0%}{left_out}"
+    left_out = f"; {omitted:,} of {len(alpha):,} not drawn: too large" if omitted else ""
+    return f"regions at a confidence of {data.level:.0%}{left_out}"

@@ -13,7 +13,6 @@ from .._input.coordinates import FARTHEST_IMAGE, check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, origin, translate_to_origin
 from ..geometry._arrays import to_numpy
-from .regions import Regions
 from .views import VIEWS
 
 
@@ -39,7 +38,9 @@ class PlaneData:
     companions: Any = None
     regions: Any = None
     x: np.ndarray = field(init=False)  # (n, 3)
+    unmoved: np.ndarray = field(init=False)  # (n, 3), before the centre was moved
     diamonds: np.ndarray = field(init=False)  # (m, 3), the companions
+    level: float = field(init=False)  # the confidence of the regions
 
     def __post_init__(self) -> None:
         x = self._points(self.Y, "Y")
@@ -57,7 +58,8 @@ class PlaneData:
         diamonds = self._points(list(self.companions.values()), "companions") if self.companions else np.empty((0, 3))
         self.centre = self._centre(x)
         if self.regions is not None:
-            self.regions = Regions(x, check_regions(self.regions, n) / self.unit, self.centre, float(self.regions.level))
+            self.regions, self.level = check_regions(self.regions, n) / self.unit, float(self.regions.level)
+        self.unmoved = x
         self.x, self.diamonds = (np.asarray(translate_to_origin(points, self.centre)) for points in (x, diamonds))
 
     @property
@@ -90,7 +92,7 @@ def check_plane(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, 
         )
     if not len(Y):
         return np.empty((0, d + 1))
-    return np.asarray(check_rows(Y, coordinates, name=name, reach=FARTHEST_IMAGE).all())
+    return to_numpy(check_rows(Y, coordinates, name=name, reach=FARTHEST_IMAGE).all())
 
 
 def one_per_point(values: Any, name: str, n: int, each: str = "point") -> list[Any] | None:
@@ -121,9 +123,7 @@ def check_edges(edges: Any, n: int) -> np.ndarray:
     wrong = np.flatnonzero(((edges < 0) | (edges >= n)).any(axis=1))
     if wrong.size:
         a, b = edges[wrong[0]]
-        raise ValueError(
-            f"edges must join rows 0 to {n - 1} of Y, but {wrong.size} of {len(edges)} do not (the first joins {a} and {b})."
-        )
+        raise ValueError(f"edges must join rows 0 to {n - 1} of Y, but number {wrong[0]} of {len(edges)} joins {a} and {b}.")
     return np.asarray(edges, dtype=np.int64)
 
 

@@ -28,13 +28,15 @@ import numpy as np
 from ..geometry import translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, norm, to_numpy, unit
 from ..geometry._points import Chunk
-from ..geometry.hulls import DEPENDENT, split_bases
+from ..geometry.hulls import DEPENDENT, split_bases, unit_rows
 from ..geometry.hyperboloid import light_cone
 from ..geometry.isometries import translate_ideal_to_origin
 from ..geometry.models import lift
-from .spines import Spine, spine_from_ideal_points, unit_rows
+from .spines import Spine, spine_basis, spine_from_ideal_points
 
-PRODUCT_ERROR = 2e-7  # 2e-16 / 1e-9: if the rounding error of a product may exceed 1e-9, `slide` computes the image instead.
+PRODUCT_ERROR = 1.5e-15
+"""A product of a vector and a point has a rounding error below this times |vector| t (measured: 1.2e-15, d <= 2048)."""
+ACCURACY = 1e-9  # If that error may exceed this, `slide` computes the image instead.
 HALF_DIGITS = 1e-7  # A light-cone coordinate below this fraction of the time has lost half its digits, and is computed again.
 LEAST_ROOT = 1e-24  # R^2 is kept above this fraction of c^2: it is 0 for a point on the spine, and the gradient divides by R.
 
@@ -87,7 +89,7 @@ def slide(x: Array, spine: Spine) -> Array:
     if not spine.stretched:
         # A point on the spine has R = 0. Where kappa >= 0 the difference above would lose half of its digits, but R is also
         # a sum of squares. (`where` rather than `if`: the layer of horopca.torch learns kappa, a tensor.)
-        square = xp.where(xp.asarray(kappa >= 0), lean * lean + 4 * kappa * dot(rest, rest), square)
+        square = xp.where(xp.zeros_like(c) <= kappa, lean * lean + 4 * kappa * dot(rest, rest), square)
     r = lower(c, finite_root(square), kappa, size)
     return xp.concat([b, xp.ones_like(r)[..., None]], axis=-1) / r[..., None]
 
@@ -144,15 +146,15 @@ class Slide(NamedTuple):
     @classmethod
     def along(cls, spine: Spine, before: np.ndarray | None = None, after: np.ndarray | None = None) -> Slide:
         """The projection with a spine, preceded by the isometry `before` (d+1, d+1) and followed by `after` (K+1, K+1)."""
-        n, kappa, U, stretch = spine
-        K, vectors = len(U) + 1, np.zeros((len(U) + 1, len(n) + 1))
-        vectors[0, 0], vectors[0, 1:], vectors[1:, 1:] = 1 + kappa, (kappa - 1) * n, U
-        vectors = stretch * (vectors if before is None else vectors @ before)
-        return cls(vectors, kappa, np.eye(K + 1) if after is None else after)
+        vectors = spine.stretch * spine_basis(spine)
+        vectors[0, 1:] *= -1  # a Minkowski product as a Euclidean one
+        return cls(
+            vectors if before is None else vectors @ before, spine.kappa, np.eye(len(vectors) + 1) if after is None else after
+        )
 
-    def error(self) -> float:
-        """A bound of the rounding error of the products with a point, per unit of its time, in units of 1e-9."""
-        return PRODUCT_ERROR * float(np.abs(to_numpy(self.vectors)).sum(axis=1).max())
+    def error(self, accuracy: float = 0.0) -> float:
+        """A bound of the rounding error of the products with a point, per unit of its time, over what is accepted."""
+        return PRODUCT_ERROR / max(ACCURACY, accuracy) * float(np.linalg.norm(to_numpy(self.vectors), axis=1).max())
 
     def images(self, chunk: Chunk) -> tuple[Any, Any]:
         """Images (n, K+1) on the hyperboloid of H^K, and a mask (n,) of those that are not accurate."""
@@ -163,7 +165,8 @@ class Slide(NamedTuple):
             size = 1 + xp.sum(b * b, axis=0)
             square = c * c - 4 * self.kappa * size
             error = self.error() * chunk.t
-            # r is as accurate as the larger of c and R; where kappa < 0 that is R, and c may vanish
+            # r is as accurate as the larger of c and R; where kappa < 0 that is R, and c may vanish. R^2 is a difference, which
+            # loses six digits at 1e-6 c^2
             lost = ~((error * error < xp.maximum(c * c, square)) & (error < 1) & (square > 1e-6 * c * c))
         # masked values are replaced before the square root, not after it: their gradient would be NaN times 0
         c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
@@ -207,6 +210,8 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
     True
     """
     q = unit_rows(q)
+    if q.shape[1] != x.shape[-1] - 1:
+        raise ValueError(f"q must have one column fewer than x, whose first is the time: shapes {q.shape}, {tuple(x.shape)}.")
     if base is not None:
         base = to_numpy(base)
         q = translate_ideal_to_origin(q, base)
@@ -226,22 +231,17 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
 Pullback = Callable[[Any], np.ndarray]  # gradients (S, K, n) in the images to gradients (S, K, d+1) in the bases
 
 
-class Images(NamedTuple):
-    """Images of n points under the projections on S spines, in the upper half-space of H^K."""
-
-    y: Any  # (S, K, n), heights last
-    r: Any  # (S, n), one over the heights
-    pullback: Pullback
-
-
 def project(
     columns: Array, floor: Array, bases: np.ndarray, log_stretch: np.ndarray | None = None, *, precise: bool = True
-) -> Images:
+) -> tuple[Array, Array, Pullback]:
     """Project points on the spans of bases (S, K, d+1), stretched by exp(log_stretch) (S,).
 
     `columns` (d+1, n) holds points of the hyperboloid, or those of their coordinates that the bases have; `floor` (n,) is the
-    least value of t - s.u over unit vectors u. The pullback returns (S, K, d+1), and with a stretch one more column. Without
-    `precise`, coordinates of far points that cancel are bounded but not computed again, which is enough to rank starts.
+    least value of t - s.u over unit vectors u. Without `precise`, coordinates of far points that cancel are bounded but not
+    computed again, which is enough to rank starts.
+
+    Returns images (S, K, n) in the upper half-space of H^K, heights last; one over the heights, (S, n); and the pullback, which
+    returns (S, K, d+1), and with a stretch one more column.
     """
     xp = array_namespace(columns)
     V = split_bases(bases)
@@ -277,7 +277,7 @@ def project(
         slope = np.trace(gamma, axis1=1, axis2=2)
         return np.concatenate([G, np.broadcast_to(slope[:, None, None], (S, K, 1))], axis=2)
 
-    return Images(xp.concat([b, xp.ones_like(r)[:, None, :]], axis=1) / r[:, None, :], r, pullback)
+    return xp.concat([b, xp.ones_like(r)[:, None, :]], axis=1) / r[:, None, :], r, pullback
 
 
 def _pole_products(columns: Array, floor: Array, poles: np.ndarray, length: np.ndarray, precise: bool) -> Array:

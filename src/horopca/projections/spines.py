@@ -5,10 +5,12 @@ stored as
 
     V = span( (1, n) + kappa (1, -n),  (0, u_1), ..., (0, u_{K-1}) ),     n, u_j orthonormal,  -1 <= kappa <= 1.
 
+The first of these vectors is the *pole*.
+
 * 0 < kappa <= 1: V holds time-like vectors. It is spanned by K ideal points, the paper's case; its point
   nearest to the origin is n (1 - kappa) / (1 + kappa) in the Klein ball.
 * kappa = 0: the ideal points have merged in n. For K = 1 this is the paper's projection on one direction.
-* kappa < 0: the pole lies beyond infinity; signed distances to K orthogonal hyperplanes are kept.
+* kappa < 0: the pole is space-like, "beyond infinity" in the Klein ball; signed distances to K orthogonal hyperplanes are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..geometry._arrays import to_numpy
-from ..geometry.hulls import DEPENDENT, split_basis
+from ..geometry.hulls import DEPENDENT, split_basis, unit_rows
+
+NO_DIRECTION = 1e-15  # The rounding of float64: a pole with a shorter space part is at the origin and has no direction.
 
 
 class Spine(NamedTuple):
@@ -28,7 +32,7 @@ class Spine(NamedTuple):
     """
 
     n: np.ndarray  #: (d,), unit
-    kappa: float  #: > 0: K ideal points, as the paper has them; 0: these have merged; < 0: the pole lies beyond infinity
+    kappa: float  #: > 0: K ideal points, as the paper has them; 0: these have merged; < 0: no ideal points span it
     U: np.ndarray  #: (K-1, d), orthonormal, perpendicular to n
     stretch: float = 1.0  #: 1: the projection itself
 
@@ -64,9 +68,12 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     >>> spine_from_basis(np.array([[1.0, 1.0, 0.0]])).kappa  # a light-like vector: one ideal point
     0.0
     """
+    A = to_numpy(A)
+    if A.ndim != 2 or not 1 <= len(A) <= A.shape[1]:
+        raise ValueError(f"A must hold from 1 to d+1 linearly independent vectors (K, d+1), but has shape {A.shape}.")
     v0, w, U = split_basis(A)
     size = float(np.linalg.norm(w))
-    n = w / size if size > 1e-15 else _perpendicular(U, A.shape[1] - 1)
+    n = w / size if size > NO_DIRECTION else _perpendicular(U, A.shape[1] - 1)
     return Spine(n, (v0 - size) / (v0 + size), U, stretch)
 
 
@@ -117,20 +124,8 @@ def spine_from_ideal_points(q: np.ndarray) -> Spine:
     b = np.linalg.solve(directions @ U.T, -lengths / 2)
     p = q[0] - b @ U
     size = float(np.linalg.norm(p))
-    n = p / size if size > 1e-15 else _perpendicular(U, d)
+    n = p / size if size > NO_DIRECTION else _perpendicular(U, d)
     return Spine(n, float(b @ b) / (1 + size) ** 2, U)
-
-
-def unit_rows(q: np.ndarray) -> np.ndarray:
-    """Ideal points as unit vectors, rows (K, d). Raises ValueError if a row is zero or not finite."""
-    q = np.atleast_2d(to_numpy(q))
-    sizes = np.linalg.norm(q, axis=1)
-    bad = ~(np.isfinite(sizes) & (sizes > 0))
-    if bad.any():
-        raise ValueError(
-            f"Ideal points must be unit vectors, but row {bad.argmax()} has norm {sizes[bad.argmax()]:g}: it has no direction."
-        )
-    return np.asarray(q / sizes[:, None])
 
 
 def _perpendicular(U: np.ndarray, d: int) -> np.ndarray:

@@ -38,7 +38,6 @@ function fractionOn(scale, [low, high]) {
 const valueOn = (scale, [low, high]) => (part) => (scale === "log" ? low * (high / low) ** part : low + part * (high - low));
 
 const rampOf = (data, colouring, scale, theme) => data.ramps[scale === "diverging" ? "diverging" : colouring.ramp][theme];
-const greyOf = (data, theme) => data.other[theme];
 
 /** A packed colour for each point. */
 function coloursOf(data, colouring, scale, theme) {
@@ -47,7 +46,7 @@ function coloursOf(data, colouring, scale, theme) {
     const { codes } = colouring.labeling, table = colouring.labeling[theme].map((colour) => packed(rgb(colour)));
     for (let i = 0; i < data.n; i++) out[i] = table[codes[i]];
   } else if (colouring.values) {
-    const part = fractionOn(scale, colouring.ranges[scale]), missing = packed(rgb(greyOf(data, theme)));
+    const part = fractionOn(scale, colouring.ranges[scale]), missing = packed(rgb(data.other[theme]));
     const ramp = rampOf(data, colouring, scale, theme), table = Array.from({ length: 256 }, (_, k) => packed(along(ramp, k / 255)));
     for (let i = 0; i < data.n; i++) {
       const fraction = part(colouring.values[i]);

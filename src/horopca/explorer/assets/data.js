@@ -81,10 +81,6 @@ function neighboursOf(data, i, measured) {
 const ASCII = /^[\x00-\x7f]*$/;
 const folded = (text) => (ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
 
-/** All texts about a point, its name first. */
-const textsOf = (data, i) => [nameOf(data, i), ...labelsOf(data, i).map(([, text]) => text),
-  ...(data.details || []).map(({ texts }) => texts[i])];
-
 /** Texts prepared for searching, once: names and details of points, and every class once instead of once for each point. */
 function searchIndex(data) {
   return data.index ??= {

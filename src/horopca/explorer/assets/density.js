@@ -4,17 +4,6 @@ const SHARES = [0.2, 0.4, 0.6, 0.8]; // of the points in view that are inside ea
 const FEWEST_DENSE = 500, DENSE = 100000; // points that have contours, and points from which the page starts with them
 const GRID = 6, BLUR = 3; // pixels of a cell; cells that a box of the blur reaches to each side, three times over
 
-function addDensity(app) {
-  const { data } = app;
-  document.body.classList.toggle("crowded", data.n >= FEWEST_DENSE);
-  app.setDensity = (on) => {
-    app.density = on && data.n >= FEWEST_DENSE;
-    $("density").setAttribute("aria-pressed", String(app.density));
-    app.draw("ink");
-  };
-  $("density").addEventListener("click", () => { app.touched(); app.setDensity(!app.density); });
-}
-
 /** A grid of counts, each replaced by the mean of those in a box around it, along rows and then along columns. */
 function blurred(grid, wide, high) {
   for (const [count, step, lines, jump] of [[wide, 1, high, wide], [high, wide, wide, 1]]) {
@@ -72,7 +61,7 @@ function lineAt(level, { rates, wide, high }) {
 
 /** The lines of all levels. They are computed once the view rests. */
 function contoursOf(app) {
-  if (!app.density || app.flight || app.morph) return [];
+  if (!app.on.density || app.flight || app.morph) return [];
   app.contours ??= ((found) => found.levels.map((level) => lineAt(level, found)))(densityOf(app));
   return app.contours;
 }

@@ -17,9 +17,9 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-function fileName(app, suffix) {
-  const { title, titles, time } = app.data, words = (titles ? `${title} ${titles[time]}` : title).replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
-  return `${words.slice(0, 60) || "view"}.${suffix}`;
+function fileName({ data: { title, titles, time } }, suffix, what = "") {
+  const words = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
+  return `${[words(`${title} ${titles?.[time] ?? ""}`).slice(0, 60) || "view", what].filter(Boolean).join("-")}.${suffix}`;
 }
 
 /** The part of the screen to keep: the disk where it is whole, what lies between the panels otherwise. */
@@ -46,7 +46,7 @@ function legendLines(app) {
   const most = Math.floor((cropOf(app.frame).height - 24) / 20); // lines that fit
   if (lines.length <= most) return lines;
   const largest = new Set([...lines].sort((a, b) => b.count - a.count).slice(0, most - 1));
-  return [...lines.filter((line) => largest.has(line)), { text: `${lines.length - largest.size} others`, colour: greyOf(data, theme) }];
+  return [...lines.filter((line) => largest.has(line)), { text: `${lines.length - largest.size} others`, colour: data.other[theme] }];
 }
 
 const LEGEND = 190; // pixels beside the picture

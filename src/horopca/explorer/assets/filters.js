@@ -25,7 +25,7 @@ function addFilters(app) {
     else app.filters.set(key, filter);
     app.applyFilters();
   };
-  app.toggle = (code) => {
+  app.toggleClass = (code) => {
     const hidden = new Set(app.hidden);
     if (!hidden.delete(code)) hidden.add(code);
     app.setFilter(app.colouring.key, hidden);

@@ -58,10 +58,12 @@ function worldPoint(view, x, y) {
   return polar(along * view.ux - q * view.uy, along * view.uy + q * view.ux);
 }
 
+const alone = ({ r, ux, uy }) => ({ n: 1, r: [r], ux: [ux], uy: [uy], near: [1 / (timeOf(r) + r)] });
+
 /** Coordinates (x, y) on the hyperboloid of one point, as the view shows it. */
 function lookAtOne(point, view) {
-  const x = [0], y = [0], near = 1 / (timeOf(point.r) + point.r);
-  lookAt({ n: 1, r: [point.r], ux: [point.ux], uy: [point.uy], near: [near] }, view, x, y);
+  const x = [0], y = [0];
+  lookAt(alone(point), view, x, y);
   return [x[0], y[0]];
 }
 
@@ -84,18 +86,20 @@ function dragged(view, from, to) {
   return recentred(view, worldPoint(view, grow * cx, grow * cy));
 }
 
+/** How far a movement is at a time, from 0 to 1: slowly at both ends. */
+function progress(move, now) {
+  move.begun ??= now;
+  const part = move.length ? Math.min(1, (now - move.begun) / move.length) : 1;
+  return part * part * (3 - 2 * part);
+}
+
 /** 4 sinh^2(d/2) of two points with space parts of lengths r and s whose directions differ by (dx, dy): a sum of squares. */
 const gapOf = (r, s, dx, dy) => (2 * (r - s) * (r - s)) / (1 + lengthOf(1, r) * lengthOf(1, s) + r * s) + r * s * (dx * dx + dy * dy);
 const gap = (a, b) => gapOf(a.r, b.r, a.ux - b.ux, a.uy - b.uy);
 const distance = (a, b) => 2 * Math.asinh(Math.sqrt(gap(a, b)) / 2);
 
 /** The point a fraction of the way from a to b. */
-function between(a, b, fraction) {
-  const d = distance(a, b);
-  if (!(d > 1e-12) || fraction >= 1) return b;
-  const near = (Math.sinh((1 - fraction) * d) / Math.sinh(d)) * a.r, far = (Math.sinh(fraction * d) / Math.sinh(d)) * b.r;
-  return polar(near * a.ux + far * b.ux, near * a.uy + far * b.uy);
-}
+const between = (a, b, fraction) => (fraction < 1 ? pointAt(pointsBetween(alone(a), alone(b), fraction), 0) : b);
 
 /** The k points nearest to point i, nearest first. */
 function nearest(points, i, k) {
@@ -187,10 +191,7 @@ function centreOf(points, rows) {
   return { r: view.r, ux: view.ux, uy: view.uy };
 }
 
-/** All points a fraction of the way from where they are in `a` to where they are in `b`, along geodesics.
- *
- * As `between`, for very many in every frame: no objects, and one logarithm and two exponentials for each.
- */
+/** All points a fraction of the way from where they are in `a` to where they are in `b`, along geodesics. */
 function pointsBetween(a, b, fraction) {
   const x = new Float64Array(a.n), y = new Float64Array(a.n), rest = 1 - fraction;
   for (let i = 0; i < a.n; i++) {

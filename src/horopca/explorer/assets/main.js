@@ -8,16 +8,15 @@ function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...(data.homes?.[data.pane] || data.home)), turn: 0 },
     hover: -1, marks: [], flight: null, morph: null, stale: "all", frameRequest: 0, restless: data.n > MANY,
-    lit: -1, lasso: null, lassoing: false, trail: [""], visit: 0, scale: "linear",
+    lit: -1, lasso: null, trail: [""], visit: 0, scale: "linear", on: {}, ruled: [],
+    has: { lasso: true, ruler: true, edges: Boolean(data.edges), regions: Boolean(data.ellipses), density: data.n >= FEWEST_DENSE,
+      film: data.last > 0 && data.pane === null },
   };
   const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), painter = newPainter(plane);
   addFilters(app);
   addSelection(app);
   addRefit(app);
   addTime(app);
-  addRegions(app);
-  addDensity(app);
-  addRuler(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
 
   // ------------------------------------------------------------ drawing
@@ -52,12 +51,12 @@ function newApp(data) {
     if (app.stale === "all") {
       project(scene, data, app.view, app.model, frame, app.shown);
       scene.rings = ringsOf(data, app.model, frame);
-      chooseEdges(scene, data, app.model, frame, app.shown);
+      chooseEdges(scene, app);
       chooseMarks(scene, frame);
       const many = scene.edges.count > 1000; // lines wider than a pixel are slow to draw
       Object.assign(scene.edges, { width: many ? 0.8 : 1.1, alpha: (many ? 0.4 : 0.6) * (app.litRows() ? 0.35 : 1) });
       painter.paint(scene, frame, app.theme, app.paint);
-      app.borders.clear();
+      app.borders = new Map(); // of regions, by row
       app.contours = null;
     }
     placeNames(app, inkContext, data.n > MANY && app.stale === "all");
@@ -112,24 +111,22 @@ function newApp(data) {
   app.fly = (target, { zoom = app.zoom, upright = false } = {}) => {
     app.remember();
     const d = distance(app.view, target);
-    app.flight = { from: app.view, target, d, begun: null, done: 0, length: still.matches ? 0 : Math.min(2200, 500 + 170 * d),
+    app.flight = { from: app.view, target, d, done: 0, length: still.matches ? 0 : Math.min(2200, 500 + 170 * d),
       upright, zoomFrom: app.zoom, zoomTo: zoom };
     app.draw();
   };
 
   /** The next frame of a flight along the geodesic, in steps short enough for the view to keep its bearings. */
   function advance(now) {
-    const { flight } = app;
-    flight.begun ??= now;
-    const part = flight.length ? Math.min(1, (now - flight.begun) / flight.length) : 1, eased = part * part * (3 - 2 * part);
-    const before = flight.done, steps = Math.max(1, Math.ceil((eased - before) * flight.d));
+    const { flight } = app, eased = progress(flight, now), before = flight.done;
+    const steps = Math.max(1, Math.ceil((eased - before) * flight.d));
     for (let k = 1; k <= steps; k++) {
       app.view = recentred(app.view, between(flight.from, flight.target, before + ((eased - before) * k) / steps));
     }
-    if (flight.upright) app.view.turn *= part === 1 ? 0 : (1 - eased) / (1 - before);
+    if (flight.upright) app.view.turn *= eased === 1 ? 0 : (1 - eased) / (1 - before);
     app.setZoom(flight.zoomFrom * (flight.zoomTo / flight.zoomFrom) ** eased);
     flight.done = eased;
-    if (part < 1) return;
+    if (eased < 1) return;
     app.flight = null;
     writeAddress("replaceState"); // at once: Forward comes back here
   }
@@ -144,7 +141,7 @@ function newApp(data) {
 
   // ------------------------------------------------------------ points and colours
 
-  const mark = (app.remark = () => {
+  app.remark = () => {
     const kept = [[app.pin, true], [app.hover, false]].filter(([i], k) => i >= 0 && app.shown[i] && !(k && i === app.pin));
     app.marks = kept.map(([i, pinned]) => {
       const found = neighboursOf(data, i, app.isMeasured()), links = (found.there || found.here).map(([j]) => j).filter((j) => app.shown[j]);
@@ -152,18 +149,17 @@ function newApp(data) {
     });
     fillCard(app);
     app.draw("ink");
-  });
+  };
 
   app.setHover = (i) => {
     if (i === app.hover) return;
     app.hover = i;
     ink.classList.toggle("over", i >= 0);
-    mark();
+    app.remark();
   };
-  app.hoverAt = (x, y, reach) => app.setHover(pick(app.scene, x, y, reach));
   app.setPin = (i) => {
     app.pin = i;
-    mark();
+    app.remark();
     announce(app, i);
   };
 
@@ -177,7 +173,7 @@ function newApp(data) {
 
   /** Colours and order of painting: dimmed and grey points below, and otherwise in no order of rows or classes. */
   app.tint = () => {
-    const lit = app.litRows(), grey = packed(rgb(greyOf(data, app.theme.name))), { shuffle, order, rank } = app.scene;
+    const lit = app.litRows(), grey = packed(rgb(data.other[app.theme.name])), { shuffle, order, rank } = app.scene;
     app.paint = lit ? dimmed(app.colours, lit, app.theme.disk) : app.colours;
     let below = 0, above = data.n;
     for (let k = data.n - 1; k >= 0; k--) {
@@ -199,14 +195,20 @@ function newApp(data) {
     app.colours = coloursOf(data, app.colouring, app.scale, app.theme.name);
     app.tint();
     fillLegend(app);
-    mark();
+    app.remark();
   };
   app.setScale = (scale) => { app.scale = scale; app.setColouring(app.colouring.key); };
-  app.setLassoing = (on) => {
-    app.lassoing = on;
-    if (on) app.setRuling(false);
-    $("lasso").setAttribute("aria-pressed", String(on));
-    ink.classList.toggle("lassoing", on);
+
+  /** Switch one of the SWITCHES on or off. The lasso and the ruler exclude each other. */
+  app.toggle = (name, on = !app.on[name]) => {
+    app.on[name] = on && app.has[name];
+    if (name === "ruler") app.ruled = [];
+    if (on && name === "lasso") app.toggle("ruler", false);
+    if (on && name === "ruler") app.toggle("lasso", false);
+    $(name).setAttribute("aria-pressed", String(app.on[name]));
+    ink.classList.toggle("lassoing", Boolean(app.on.lasso || app.on.ruler));
+    fillRuler(app);
+    app.draw(name === "edges" ? "all" : "ink");
   };
 
   app.setTheme = (chosen) => {
@@ -215,19 +217,10 @@ function newApp(data) {
     const style = getComputedStyle(document.documentElement);
     app.theme = Object.fromEntries(PALETTE.map((name) => [name, rgb(style.getPropertyValue(`--${name}`).trim())]));
     Object.assign(app.theme, { name: document.documentElement.dataset.theme, opacity: data.n > 20000 ? 0.8 : 1 });
-    if (app.colouring) {
-      app.colours = coloursOf(data, app.colouring, app.scale, app.theme.name);
-      app.tint();
-      fillLegend(app);
-      mark();
-    }
+    app.setColouring(app.colouring.key);
   };
 
   // ------------------------------------------------------------ around the plane
-
-  app.touched = () => $("hint").classList.add("gone");
-  app.startSearch = () => $("search").focus();
-  app.showManual = () => $("manual").showModal();
 
   let settled = 0;
   /** Write the view into the address, as the step of the browser's history that it is. Inside a notebook a page may not; the
@@ -266,13 +259,12 @@ function newApp(data) {
 
   app.restore = (hash) => {
     app.jumpTo(timeIn(hash, app));
-    const { chosenTheme, colouring, selected, refit, allRegions, density, ...rest } = readHash(hash, app);
+    const { chosenTheme, colouring, selected, refit, on, ...rest } = readHash(hash, app);
     Object.assign(app, rest, { flight: null, colouring });
     fillColours(app);
     app.setTheme(chosenTheme);
     app.select(selected);
-    app.setRegions(allRegions);
-    app.setDensity(density);
+    for (const [name, value] of Object.entries(on)) app.toggle(name, value);
     app.setModel(app.model);
     app.applyFilters();
     fillRefine(app);
@@ -285,10 +277,11 @@ function newApp(data) {
   document.documentElement.classList.toggle("framed", window !== parent && data.pane === null);
   app.share = () => {}; // until it is linked to other panes
   fillHead(app);
-  listenToButtons(app);
+  // once a button is up again: what is below the hint moves
+  for (const type of ["click", "keydown", "wheel"]) addEventListener(type, () => $("hint").classList.add("gone"));
   listenToSearch(app);
   listenToPointers(app, ink);
-  listenToKeys(app, ink);
+  listenToCommands(app);
   listenToPrinter(app);
   app.restore(firstState());
   linkPanes(app);
@@ -312,13 +305,12 @@ function publicFace(app) {
       theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
       time: data.time, playing: app.playing, regions: drawnRegions(app).map(({ i }) => i), visit: app.visit,
       refitted: app.refitted && app.refitted.goal,
-      names: scene.names.filter(({ i }) => i >= 0).map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
+      names: scene.names.filter(({ i }) => i >= 0).map(({ text }) => text), edges: scene.edges.count, selected: [...app.rows],
       classes: scene.names.filter(({ code }) => code >= 0).map(({ text }) => text),
     }),
     rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },
     colour: (i) => css(app.paint[i]),
     visible: (i) => app.shown[i] === 1,
-    order: () => [...scene.order],
     path: (i, j) => { drawn(); return arcOnScreen(scene, app.frame, i, j, turnBetween(scene, app.frame, i, j)).path; },
     density: () => { drawn(); return contoursOf(app); },
     region: (i) => { drawn(); return borderOnScreen(app, i); },
@@ -328,10 +320,6 @@ function publicFace(app) {
     objective: async (rows, goal, basis) => { const found = await app.ask({ rows, goal, basis }); return { value: found.value, gradient: [...found.gradient] }; },
     screen: (i) => { drawn(); return placeOnScreen(app, i); },
     shown: (i) => { drawn(); return [scene.x[i], scene.y[i]]; },
-    distance: (i, j) => {
-      drawn();
-      return data.unit * distance(polar(scene.x[i], scene.y[i]), polar(scene.x[j], scene.y[j]));
-    },
     thumbnails: () => scene.thumbs.map(({ i }) => i),
     boxes: () => scene.names.map(({ box }) => box),
     flyTo: (i) => app.flyToPoint(i),

@@ -180,10 +180,14 @@ function paintNumbers(context, scene, frame, theme) {
   context.textAlign = "left";
 }
 
-function paintLasso(context, path, theme) {
+function traceLasso(context, path) {
   context.beginPath();
-  path.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
+  for (const [x, y] of path) context.lineTo(x, y);
   context.closePath();
+}
+
+function paintLasso(context, path, theme) {
+  traceLasso(context, path);
   context.fillStyle = rgba(theme.accent, 0.12);
   context.fill();
   context.strokeStyle = rgba(theme.accent);

@@ -23,10 +23,11 @@ const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : m
 
 function fillHead(app) {
   const { data } = app, parts = [counted(data.n, "point", "points")];
-  if (data.labelings.length) parts.push(counted(data.labelings[0].classes.length, "class", "classes"));
+  const classes = data.labelings[0]?.classes.filter((text) => text !== data.unlabelled);
+  if (classes) parts.push(counted(classes.length, "class", "classes"));
   if (data.edges) parts.push(counted(data.edges.length / 2, "edge", "edges"));
-  if (data.last && data.pane === null) parts.push(`${data.last + 1} pictures`);
-  $("title").textContent = data.title;
+  if (app.has.film) parts.push(`${data.last + 1} pictures`);
+  $("title").textContent = $("title").title = data.title;
   $("summary").textContent = parts.join(" · ");
   $("total").textContent = data.total || "";
   $("search").placeholder = data.names ? "Find a name, or /expression/" : "Find a point by its number";
@@ -34,6 +35,7 @@ function fillHead(app) {
   const fingers = matchMedia("(pointer: coarse)").matches, pickClass = data.labelings.length ? "a class or " : "";
   $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
     (fingers ? "Select with the lasso." : `Click ${pickClass}the lasso to select.`);
+  for (const element of document.querySelectorAll("[data-needs]")) element.hidden = !app.has[element.dataset.needs];
   fillMarks(app);
   $("search").setAttribute("aria-label", $("search").placeholder);
   $("ink").setAttribute("aria-label", `The hyperbolic plane with ${parts.join(", ")}`);
@@ -53,7 +55,7 @@ function listenToSearch(app) {
     input.removeAttribute("aria-activedescendant");
   }
 
-  function leave() { close(); input.blur(); app.touched(); }
+  function leave() { close(); input.blur(); }
 
   function mark(k) {
     at = k;
@@ -156,7 +158,7 @@ function classRows(app) {
       h("span", { class: "more" },
         h("button", { class: "only", "aria-label": `only ${text}`, text: "only", onclick: () => app.isolate(code) }),
         h("button", { class: "toggle", "aria-pressed": String(!off), "aria-label": `show ${text}`, text: off ? "show" : "hide",
-          onclick: () => app.toggle(code) })));
+          onclick: () => app.toggleClass(code) })));
   });
   return rows;
 }
@@ -269,43 +271,19 @@ function announce(app, i) {
     near.length ? `nearest: ${near.join(", ")}` : null].filter(Boolean).join("; ");
 }
 
-// ---------------------------------------------------------------- buttons
-
-function listenToButtons(app) {
-  const click = (id, act) => $(id).addEventListener("click", () => { app.touched(); act(); });
-  const zoom = (factor) => () => zoomAt(app, app.frame.cx, app.frame.cy, factor);
-  click("home", () => app.goHome());
-  click("in", zoom(1.5));
-  click("out", zoom(1 / 1.5));
-  click("back", () => app.goBack());
-  click("lasso", () => app.setLassoing(!app.lassoing));
-  for (const [id, { label, title }] of Object.entries(MODELS)) {
-    $("models").append(h("button", { id, title, text: label }));
-    click(id, () => app.setModel(id));
-  }
-  click("found", () => app.goHome());
-  click("theme", () => app.setTheme(app.theme.name === "dark" ? "light" : "dark"));
-  click("png", () => exportPNG(app));
-  click("svg", () => exportSVG(app));
-  click("refine", () => app.refit(REFINE));
-  click("help", () => app.showManual());
-  click("colours", () => $("colours").setAttribute("aria-expanded", String($("legend").classList.toggle("open"))));
-  $("colour").addEventListener("change", (event) => app.setColouring(event.target.value));
-}
-
 // ---------------------------------------------------------------- what is not in sight
 
 /** A line that says how much of the data this picture leaves out, and why the model is what it is. */
 function fillNote(app) {
-  const { scene, data } = app, parts = [], of = (some, all, what) => `${some.toLocaleString("en")} of ${all.toLocaleString("en")} ${what}`;
-  const lit = app.lit >= 0 ? "names of this class" : app.rows.length ? "selected names" : "names";
+  const { scene, data } = app, parts = [], of = (some, all, one, many) => `${some.toLocaleString("en")} of ${counted(all, one, many)} in view`;
+  const lit = app.lit >= 0 ? ["name of this class", "names of this class"] : app.rows.length ? ["selected name", "selected names"] : ["name", "names"];
   if (app.model === "equidistant" && data.why) parts.push(data.why);
-  if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edges in view")}: ${data.subtrees ? "those of the largest subtrees" : "the longest"}`);
+  if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edge", "edges")}: ${data.subtrees ? "those of the largest subtrees" : "the longest"}`);
   const named = scene.names.filter(({ i }) => i >= 0).length;
-  if (data.names && named < scene.wanted) parts.push(of(named, scene.wanted, `${lit} in view`));
+  if (data.names && named < scene.wanted) parts.push(of(named, scene.wanted, ...lit));
   if (data.there && !ofOriginal(data)) parts.push(`the ${data.before} is that of “${data.titles[data.last]}”`);
   parts.push(...regionNote(app));
-  for (const text of data.omitted || []) parts.push(text);
+  if (data.omitted) parts.push(data.omitted);
   const text = parts.join(" · ");
   if ($("left-out").textContent !== text) $("left-out").textContent = text;
   $("lost").hidden = scene.marked > 0;

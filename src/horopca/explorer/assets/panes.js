@@ -40,7 +40,7 @@ function linkPanes(app) {
   if (app.data.pane === null) return;
   let sent = {};
   const common = () => ({ pin: app.pin, hover: app.hover, by: app.colouring.key, scale: app.scale, filter: writeFilters(app.filters), lit: app.lit,
-    model: app.model, theme: app.chosenTheme, density: app.density, rows: app.rows });
+    model: app.model, theme: app.chosenTheme, density: app.on.density, edges: app.on.edges, rows: app.rows });
   app.share = (more = {}) => {
     const now = common(), changed = Object.entries(now).filter(([key, value]) => sent[key] !== value);
     sent = now;
@@ -51,7 +51,7 @@ function linkPanes(app) {
     scale: (scale) => { if (app.colouring.ranges?.[scale]) app.setScale(scale); },
     filter: (text) => { app.filters = readFilters(text, app.colourings); app.applyFilters(); },
     rows: (rows) => app.select(rows), pin: (i) => app.setPin(i), hover: (i) => app.setHover(i), lit: (code) => app.light(code),
-    model: (model) => app.setModel(model), theme: (theme) => app.setTheme(theme), density: (on) => app.setDensity(on),
+    model: (model) => app.setModel(model), theme: (theme) => app.setTheme(theme), density: (on) => app.toggle("density", on), edges: (on) => app.toggle("edges", on),
     fly: (i) => app.flyToPoint(i, false),
   };
   addEventListener("message", ({ source, data }) => {

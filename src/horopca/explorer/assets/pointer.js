@@ -1,9 +1,8 @@
-// Mouse, touch and keyboard on the plane.
+// Mouse and touch on the plane.
 
 const CLICK = 4; // pixels a click may wander
 const INSIDE = 1 - 1e-9; // of the radius of the disk: radius 21 in the plane
 const DEEP = 19; // radius up to which the pointer takes hold of the equidistant disk: beyond it places of the disk round together
-const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** Where a place on the screen is in the Poincaré disk, or on its inner side where it lies outside. */
 function placeInDisk(app, x, y, inside = INSIDE) {
@@ -59,7 +58,7 @@ function listenToPointers(app, canvas) {
     canvas.focus({ preventScroll: true });
     held.set(event.pointerId, place(event));
     app.halt();
-    lasso = held.size === 1 && (event.shiftKey || app.lassoing) ? { path: [place(event)], more: event.altKey || event.ctrlKey } : null;
+    lasso = held.size === 1 && (event.shiftKey || app.on.lasso) ? { path: [place(event)], more: event.altKey || event.ctrlKey } : null;
     if (lasso) return;
     if (held.size === 1) startDrag(...place(event));
     else if (drag) drag.moved = true; // two fingers are no click
@@ -67,7 +66,7 @@ function listenToPointers(app, canvas) {
 
   canvas.addEventListener("pointermove", (event) => {
     if (!held.has(event.pointerId)) {
-      if (event.pointerType !== "touch") app.hoverAt(...place(event), 14);
+      if (event.pointerType !== "touch") app.setHover(pick(app.scene, ...place(event), 14));
       return;
     }
     if (lasso) {
@@ -83,13 +82,11 @@ function listenToPointers(app, canvas) {
     if (!drag.moved && Math.hypot(x - drag.x, y - drag.y) < CLICK) return;
     drag.moved = true;
     canvas.classList.add("held");
-    app.touched();
     app.look(dragged(drag.view, drag.from, placeInDisk(app, x, y, 0.995)));
   });
 
   function pinch([a, b], [c, d]) {
     const middle = (p, q) => [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2], length = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]);
-    app.touched();
     app.look(dragged(app.view, placeInDisk(app, ...middle(a, b), 0.995), placeInDisk(app, ...middle(c, d), 0.995)));
     zoomAt(app, ...middle(c, d), length(c, d) / Math.max(1, length(a, b)));
   }
@@ -100,8 +97,7 @@ function listenToPointers(app, canvas) {
     if (lasso) {
       const { path, more } = lasso;
       lasso = app.lasso = null;
-      app.touched();
-      if (path.length > 2) app.select(insideOf(app.scene, path), more);
+      if (path.length > 2) app.select(insideOf(app.scene, path, app.frame), more);
       else click(...path[0], event);
       return app.draw("ink");
     }
@@ -118,8 +114,7 @@ function listenToPointers(app, canvas) {
     const reach = event.pointerType === "touch" ? 26 : 14, i = pick(app.scene, x, y, reach), now = event.timeStamp;
     const double = lastTap && now - lastTap.now < 400 && Math.hypot(x - lastTap.x, y - lastTap.y) < 24;
     lastTap = double ? null : { now, x, y };
-    app.touched();
-    if (app.ruling) return app.measure(i);
+    if (app.on.ruler) return i < 0 ? null : measure(app, i);
     if (!double) return app.setPin(i);
     if (i >= 0) app.flyToPoint(i);
     else if (inDisk(app, x, y)) {
@@ -136,41 +131,7 @@ function listenToPointers(app, canvas) {
     if (document.documentElement.classList.contains("framed") && document.activeElement !== canvas && !event.ctrlKey) return;
     event.preventDefault();
     app.halt();
-    app.touched();
     const delta = event.deltaY * [1, 16, 400][event.deltaMode];
     zoomAt(app, ...place(event), Math.exp(Math.min(0.6, Math.max(-0.6, -delta * (event.ctrlKey ? 0.01 : 0.0025)))));
   }, { passive: false });
-}
-
-function listenToKeys(app, canvas) {
-  document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input:not(#time), select, dialog"), onButton = event.target.closest("button, a");
-    if (event.defaultPrevented) return;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && !typing) { if (app.ruling) app.setRuling(false); else if (app.pin >= 0) app.setPin(-1); else app.clear(); }
-    if (typing || (event.target.id === "time" && (event.key in ARROWS || event.key === "Home"))) return;
-    const { frame } = app;
-    const act = {
-      "/": () => app.startSearch(),
-      "?": () => app.showManual(),
-      "+": () => zoomAt(app, frame.cx, frame.cy, 1.3),
-      "=": () => zoomAt(app, frame.cx, frame.cy, 1.3),
-      "-": () => zoomAt(app, frame.cx, frame.cy, 1 / 1.3),
-      Home: () => app.goHome(),
-      l: () => app.setLassoing(!app.lassoing),
-      m: () => app.setRuling(!app.ruling),
-      d: () => app.setDensity(!app.density),
-      ...(app.data.ellipses && { r: () => app.setRegions(!app.allRegions) }),
-      Backspace: () => app.goBack(),
-      ...(app.data.last && { " ": () => app.play(), ",": () => app.step(-1), ".": () => app.step(1) }),
-      Enter: () => app.setPin(pick(app.scene, frame.cx, frame.cy, Math.hypot(frame.width, frame.height))),
-    }[event.key];
-    const [dx, dy] = ARROWS[event.key] || [];
-    if ((!act && dx === undefined) || ((event.key === "Enter" || event.key === " ") && onButton)) return;
-    event.preventDefault();
-    app.touched();
-    if (act) return act();
-    app.halt();
-    app.look(dragged(app.view, [0, 0], [(0.12 * dx) / app.zoom, (0.12 * dy) / app.zoom]));
-  });
 }

@@ -27,25 +27,32 @@ function onHyperboloid(s, d, rows) {
   return { n, m, x };
 }
 
-/** Moved by the translation that takes the point with space part c to the origin, or (back) the origin to that point.
+/** Light-cone coordinates low = t - s.u and high = t + s.u of a row along the unit vector u, the length r of its space part, and
+ * the squares of the differences of its direction from u and from -u.
  *
- * In light-cone coordinates along c, low = t - s.u and high = t + s.u, it is a scaling. Both are sums of positive terms, in
- * differences of directions, so that nothing cancels at any radius; t - s.u as such has no digit left at radius 19. */
+ * Both coordinates are sums of positive terms, so that nothing cancels at any radius; t - s.u as such has no digit left at
+ * radius 19. */
+function coneOf(x, at, m, u) {
+  let r = 0, towards = 0, away = 0;
+  for (let k = 1; k < m; k++) r += x[at + k] ** 2;
+  r = Math.sqrt(r);
+  for (let k = 1; k < m && r > 0; k++) {
+    towards += (x[at + k] / r - u[k - 1]) ** 2;
+    away += (x[at + k] / r + u[k - 1]) ** 2;
+  }
+  const near = 1 / (x[at] + r);
+  return { r, towards, away, low: near + (r / 2) * towards, high: near + (r / 2) * away };
+}
+
+/** Moved by the translation that takes the point with space part c to the origin, or (back) the origin to that point.
+
+ * (In light-cone coordinates along c it is a scaling.) */
 function translated({ n, m, x }, c, back = false) {
   const out = Float64Array.from(x), length = Math.sqrt(c.reduce((sum, v) => sum + v * v, 0));
   if (length === 0) return { n, m, x: out };
   const u = c.map((v) => v / length), grow = length + Math.sqrt(1 + length * length), factor = back ? 1 / grow : grow;
   for (let i = 0; i < n; i++) {
-    const at = i * m;
-    let r = 0, towards = 0, away = 0;
-    for (let k = 1; k < m; k++) r += x[at + k] ** 2;
-    r = Math.sqrt(r);
-    for (let k = 1; k < m && r > 0; k++) {
-      const e = x[at + k] / r;
-      towards += (e - u[k - 1]) ** 2;
-      away += (e + u[k - 1]) ** 2;
-    }
-    const near = 1 / (x[at] + r), low = (near + (r / 2) * towards) * factor, high = (near + (r / 2) * away) / factor;
+    const at = i * m, { r, towards, away, ...cone } = coneOf(x, at, m, u), low = cone.low * factor, high = cone.high / factor;
     const along = (high - low) / 2, side = towards < away ? 1 : -1, part = (side * Math.min(towards, away)) / 2;
     for (let k = 1; k < m; k++) { // what is across u, e - u (e.u), from the smaller of the two differences
       const across = r > 0 ? x[at + k] / r - side * u[k - 1] + part * u[k - 1] : 0;
@@ -96,15 +103,8 @@ function splitBasis(A, m) {
 
 /** v0 t - s.w without cancellation, from the light-cone coordinates along w. */
 function poleProduct(x, at, m, v, length) {
-  let r = 0, towards = 0, away = 0;
-  for (let k = 1; k < m; k++) r += x[at + k] ** 2;
-  r = Math.sqrt(r);
-  if (length === 0 || r === 0) return v[0] * x[at];
-  for (let k = 1; k < m; k++) {
-    towards += (x[at + k] / r - v[k] / length) ** 2;
-    away += (x[at + k] / r + v[k] / length) ** 2;
-  }
-  const least = 1 / (x[at] + r), low = least + (r / 2) * towards, high = least + (r / 2) * away;
+  if (length === 0) return v[0] * x[at];
+  const { low, high } = coneOf(x, at, m, v.slice(1).map((part) => part / length));
   return ((v[0] + length) / 2) * low + ((v[0] - length) / 2) * high;
 }
 

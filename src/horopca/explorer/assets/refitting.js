@@ -82,7 +82,7 @@ function addRefit(app) {
 
   /** Move all points to a new picture. Measures of the old one are not shown with it. */
   app.moveTo = (points, length = 1400, held = -1) => {
-    app.morph = { from: data.points, to: points, begun: null, length: app.still.matches ? 0 : length, held };
+    app.morph = { from: data.points, to: points, length: app.still.matches ? 0 : length, held };
     if (!app.isMeasured()) for (const { key, trust } of app.colourings) if (trust && app.filters.has(key)) app.setFilter(key, null);
     if (app.colouring.trust && !app.isMeasured()) app.setColouring(app.colourings[0].key);
     fillColours(app);
@@ -91,13 +91,11 @@ function addRefit(app) {
 
   /** The next frame of such a move. */
   app.advanceMorph = (now) => {
-    const { morph } = app;
-    morph.begun ??= now;
-    const part = morph.length ? Math.min(1, (now - morph.begun) / morph.length) : 1, eased = part * part * (3 - 2 * part);
-    data.points = part === 1 ? morph.to : pointsBetween(morph.from, morph.to, eased);
+    const { morph } = app, eased = progress(morph, now);
+    data.points = eased === 1 ? morph.to : pointsBetween(morph.from, morph.to, eased);
     if (morph.held >= 0) app.view = recentred(app.view, pointAt(data.points, morph.held));
     app.stale = "all";
-    if (part < 1) return;
+    if (eased < 1) return;
     app.morph = null;
     data.radius.set(radiiOf(data));
     if (app.colouring.values === data.radius) app.setColouring(app.colouring.key);

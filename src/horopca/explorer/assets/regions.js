@@ -4,19 +4,6 @@ const MOST_REGIONS = 1000; // in one frame
 const LARGEST_REGION = 0.25; // of the area of the picture: larger ones are left out unless their points are pinned or selected
 const FLAT = 0.3; // pixels that a border may be off by
 
-function addRegions(app) {
-  const { data } = app;
-  app.allRegions = false;
-  app.borders = new Map(); // of this frame, by row
-  document.body.classList.toggle("unsure", Boolean(data.ellipses));
-  app.setRegions = (all) => {
-    app.allRegions = Boolean(data.ellipses) && all;
-    $("regions").setAttribute("aria-pressed", String(app.allRegions));
-    app.draw("ink");
-  };
-  $("regions").addEventListener("click", () => { app.touched(); app.setRegions(!app.allRegions); });
-}
-
 /** The border of the region of a point in pixels, [x, y, x, y, ...], as a closed curve that is right to FLAT of a pixel. */
 function borderOnScreen(app, i) {
   const { data, view, frame, borders } = app;
@@ -68,7 +55,7 @@ function drawnRegions(app) {
   app.regionsWanted = 0;
   if (!data.ellipses || data.points !== data.first) return [];
   const chosen = [...new Set([...app.marks.map(({ i }) => i), ...app.rows])].filter((i) => app.shown[i] && scene.size[i] > 0);
-  const others = app.allRegions ? Array.from(scene.marks.subarray(0, scene.marked)) : [], picked = new Set(chosen), found = [];
+  const others = app.on.regions ? Array.from(scene.marks.subarray(0, scene.marked)) : [], picked = new Set(chosen), found = [];
   app.regionsWanted = chosen.length + others.filter((i) => !picked.has(i)).length;
   const most = 2 * LARGEST_REGION * Math.min(Math.PI * frame.scale ** 2, frame.free.width * frame.free.height);
   for (const i of [...chosen, ...others.filter((j) => !picked.has(j))].slice(0, MOST_REGIONS)) {

@@ -1,30 +1,17 @@
 // The ruler: two clicks on points measure their distance, in the picture and in the original.
 
-function addRuler(app) {
-  app.ruler = []; // the rows of its ends
-  app.setRuling = (on) => {
-    app.ruling = on;
-    app.ruler = [];
-    if (on) app.setLassoing(false);
-    $("ruler").setAttribute("aria-pressed", String(on));
-    $("ink").classList.toggle("lassoing", on);
-    fillRuler(app);
-    app.draw("ink");
-  };
-  app.measure = (i) => {
-    if (i < 0) return;
-    app.ruler = app.ruler.length === 1 && app.ruler[0] !== i ? [app.ruler[0], i] : [i];
-    fillRuler(app);
-    app.draw("ink");
-  };
-  $("ruler").addEventListener("click", () => { app.touched(); app.setRuling(!app.ruling); });
+/** A click on a point while the ruler is on. */
+function measure(app, i) {
+  app.ruled = app.ruled.length === 1 && app.ruled[0] !== i ? [app.ruled[0], i] : [i];
+  fillRuler(app);
+  app.draw("ink");
 }
 
 /** The distance of two points in the original; null where the page does not know it. */
 function distanceBefore(data, i, j) {
   if (!data.before || !ofOriginal(data)) return null;
   if (data.original) return distanceOfRows(data.original, data.dimension, i, j) * data.unit;
-  if (data.edge_length) return data.edge_length * stepsBetween(data, i, j);
+  if (data.lengths) return pathLength(data, i, j);
   const at = data.there ? data.there.subarray(i * data.k, (i + 1) * data.k).indexOf(j) : -1;
   return at >= 0 ? data.spans[i * data.k + at] : null;
 }
@@ -36,42 +23,40 @@ function distanceOfRows(points, d, i, j) {
   return 2 * Math.asinh(Math.sqrt(gapOf(r, q, turned, 0)) / 2);
 }
 
-/** The number of edges between two nodes, by breadth-first search; Infinity if there is no path. */
-function stepsBetween({ edges, n }, i, j) {
-  const near = Array.from({ length: n }, () => []), steps = new Float64Array(n).fill(Infinity), queue = [i];
-  for (let e = 0; e < edges.length; e += 2) { near[edges[e]].push(edges[e + 1]); near[edges[e + 1]].push(edges[e]); }
-  steps[i] = 0;
-  for (const a of queue) for (const b of near[a]) if (steps[b] === Infinity) { steps[b] = steps[a] + 1; queue.push(b); }
-  return steps[j];
+/** The length of the shortest path between two nodes; Infinity if there is none. A node is looked at again when it is found nearer. */
+function pathLength({ edges, lengths, n }, i, j) {
+  const near = Array.from({ length: n }, () => []), far = new Float64Array(n).fill(Infinity), queue = [i];
+  lengths.forEach((length, e) => [0, 1].forEach((end) => near[edges[2 * e + end]].push([edges[2 * e + 1 - end], length])));
+  far[i] = 0;
+  for (const a of queue) for (const [b, length] of near[a]) if (far[a] + length < far[b]) { far[b] = far[a] + length; queue.push(b); }
+  return far[j];
 }
 
 function fillRuler(app) {
-  const { data, ruler: [i, j] } = app, panel = $("measured");
-  panel.hidden = !app.ruling;
+  const { data, ruled: [i, j] } = app, panel = $("measured");
+  panel.hidden = !app.on.ruler;
+  const name = (row) => h("bdi", { text: clipped(nameOf(data, row)) });
   if (i === undefined) panel.textContent = "Ruler: click two points";
-  else if (j === undefined) panel.textContent = `Ruler: from ${nameOf(data, i)} to …`;
+  else if (j === undefined) panel.replaceChildren("Ruler: from ", name(i), " to …");
   else {
     const before = distanceBefore(data, i, j), here = digits2(before === null ? distanceHere(data, i, j) : distanceAsBefore(data, i, j));
     const known = before === null ? (data.before ? ` (in the ${data.before}: not stored)` : "") : "";
     const text = before === null ? here : `${data.before} ${before === Infinity ? "no path" : digits2(before)} → here ${here}`;
-    panel.textContent = `${nameOf(data, i)} – ${nameOf(data, j)}: ${text}${known}`;
+    panel.replaceChildren(name(i), " – ", name(j), `: ${text}${known}`);
     $("live").textContent = panel.textContent;
   }
 }
 
-/** The geodesic of the ruler as drawn, or null. */
-const rulerArc = ({ scene, frame, ruler: [i, j] }) => (j === undefined ? null : arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
-
 function paintRuler(context, app) {
-  const arc = rulerArc(app);
-  if (arc) {
+  const { scene, frame, ruled: [i, j] } = app;
+  if (j !== undefined) {
     context.beginPath();
-    traceArc(context, arc);
+    traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
     context.strokeStyle = rgba(app.theme.ink);
     context.lineWidth = 2;
     context.setLineDash([6, 4]);
     context.stroke();
     context.setLineDash([]);
   }
-  for (const i of app.ruler) if (app.scene.size[i] > 0) ring(context, app.scene, i, 3.5, 2, rgba(app.theme.ink), css(app.paint[i]));
+  for (const k of app.ruled) if (scene.size[k] > 0) ring(context, scene, k, 3.5, 2, rgba(app.theme.ink), css(app.paint[k]));
 }

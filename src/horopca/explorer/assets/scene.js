@@ -125,8 +125,9 @@ function dipOf({ x, y, zx, zy }, a, b, { scale, reach, model }) {
 }
 
 /** The edges to draw, those too short to see left out. Both ends must be shown. */
-function chooseEdges(scene, data, model, frame, shown) {
-  if (!data.edges) return;
+function chooseEdges(scene, { data, model, frame, shown, on }) {
+  scene.edges.count = scene.edgesInView = 0;
+  if (!on.edges) return;
   const { zx, zy, edges, left } = scene, { scale, width, height, cx, cy } = frame, pairs = data.edges;
   const { arcs, open } = MODELS[model];
   if (edges.of !== data.points) [edges.of, edges.stretch] = [data.points, stretchesOf(data)];
@@ -188,7 +189,7 @@ function placeNames(app, context, fast) {
   scene.wanted = 0;
   for (const i of pinned) put(i, 13, true);
   placeThumbs(app, boxes);
-  if (data.names) for (const j of marks.flatMap(({ links }) => links)) if (size[j] > 0 && !taken.has(j)) { taken.add(j); put(j, 12, false); }
+  if (data.names) for (const j of marks.flatMap(({ links }) => links)) if (data.names[j] && size[j] > 0 && !taken.has(j)) { taken.add(j); put(j, 12, false); }
   placeClassNames(app, context, boxes, taken);
   if (data.names) {
     const most = Math.min(90, Math.round((frame.free.width * frame.free.height) / 8500));

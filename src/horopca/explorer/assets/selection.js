@@ -1,22 +1,14 @@
 // The selection: made by the lasso, a class, a search or neighbours. It is lit, listed in a table, saved and refitted.
 
-/** The shown points inside a path on the screen. Each point is compared only with the sides that cross its row of pixels. */
-function insideOf({ px, py, size }, path) {
-  const sides = new Map(), found = [];
-  path.forEach(([ax, ay], k) => {
-    const [bx, by] = path[(k + 1) % path.length];
-    for (let row = Math.floor(Math.min(ay, by)); row <= Math.max(ay, by); row++) {
-      if (!sides.has(row)) sides.set(row, []);
-      sides.get(row).push([ax, ay, bx, by]);
-    }
-  });
+/** The shown points on the pixels that a path on the screen encloses. */
+function insideOf({ px, py, size }, path, { width, height }) {
+  const context = h("canvas", { width, height }).getContext("2d"), found = [];
+  traceLasso(context, path);
+  context.fill("evenodd");
+  const { data } = context.getImageData(0, 0, width, height);
   for (let i = 0; i < px.length; i++) {
-    if (size[i] === 0) continue;
-    let inside = false;
-    for (const [ax, ay, bx, by] of sides.get(Math.floor(py[i])) || []) {
-      if (ay > py[i] !== by > py[i] && px[i] < ((bx - ax) * (py[i] - ay)) / (by - ay) + ax) inside = !inside;
-    }
-    if (inside) found.push(i);
+    const x = Math.floor(px[i]), y = Math.floor(py[i]);
+    if (size[i] > 0 && x >= 0 && x < width && data[4 * (y * width + x) + 3] > 127) found.push(i);
   }
   return found;
 }
@@ -40,7 +32,6 @@ function addSelection(app) {
     $("live").textContent = app.rows.length ? `${counted(app.rows.length, "point", "points")} selected` : "nothing selected";
     for (const watch of app.watchers) watch(app.rows);
   };
-  app.clear = () => app.select([]);
 
   /** Fit the selection into the picture: its centre at the centre, and nine tenths of it inside four fifths of the picture. */
   app.flyToSelection = () => {
@@ -114,7 +105,7 @@ async function copyText(text) {
   }
 }
 
-const saveText = (app, text, suffix, type) => download(new Blob([text], { type }), fileName(app, suffix));
+const saveText = (app, text, suffix, type) => download(new Blob([text], { type }), fileName(app, suffix, "selection"));
 
 /** How many points are selected, and buttons for them. */
 function fillChosen(app) {
@@ -137,7 +128,7 @@ function fillChosen(app) {
       button("copy", "Copy names", copied, "Copy the names, one per line"),
       button("csv", "CSV", () => saveText(app, asCSV(app), "csv", "text/csv"), "Save rows, names, classes, coordinates and values"),
       button("json", "JSON", () => saveText(app, asJSON(app), "json", "application/json"), "Save the same as JSON"),
-      button("clear", "Clear", () => app.clear(), "Select nothing (Esc)")) : null,
+      button("clear", "Clear", () => app.select([]), "Select nothing (Esc)")) : null,
     ...refitRows(app),
   ].filter(Boolean)));
   app.resize();

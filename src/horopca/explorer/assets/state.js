@@ -1,5 +1,5 @@
 // The view in the address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=…&pin=…&time=…&by=…&scale=…&filter=…&theme=…
-// &select=rows&refit=goal,rows&regions=all&density=on. What is as at the start is left out, and so are very long lists of rows.
+// &select=rows&refit=goal,rows&regions=all&density=on&edges=off. What is as at the start is left out, and so are very long lists of rows.
 
 const LONGEST_LIST = 6000; // characters: longer addresses are cut by some programs
 
@@ -22,8 +22,9 @@ function writeHash(app) {
   put("theme", app.chosenTheme, null);
   put("select", writeRows(app.rows), "");
   put("refit", writeRefit(app.refitted), "");
-  put("regions", app.allRegions ? "all" : "", "");
-  put("density", app.density ? "on" : "off", app.data.n >= DENSE ? "on" : "off");
+  put("regions", app.on.regions ? "all" : "", "");
+  put("density", app.on.density ? "on" : "off", app.data.n >= DENSE ? "on" : "off");
+  put("edges", app.on.edges || !app.has.edges ? "" : "off", "");
   return parts.length ? `#${parts.join("&")}` : "";
 }
 
@@ -94,7 +95,7 @@ function readHash(hash, app) {
     chosenTheme: ["light", "dark"].includes(get("theme")) ? get("theme") : null,
     selected: readRows(get("select"), data.n),
     refit: data.time === data.last ? readRefit(get("refit"), data) : null,
-    allRegions: get("regions") === "all",
-    density: data.n >= DENSE ? get("density") !== "off" : get("density") === "on",
+    on: { regions: get("regions") === "all", density: data.n >= DENSE ? get("density") !== "off" : get("density") === "on",
+      edges: get("edges") !== "off" },
   };
 }

@@ -12,7 +12,6 @@ function addTime(app) {
   const { data } = app, slider = $("time"), pause = Math.min(MOST_PAUSE, Math.max(LEAST_PAUSE, WHOLE / (data.last + 1)));
   let due = 0;
   app.playing = false;
-  document.body.classList.toggle("film", data.last > 0 && data.pane === null);
   slider.max = data.last;
   $("when").style.minWidth = `${Math.min(14, (data.titles || []).reduce((most, { length }) => Math.max(most, length), 0))}ch`;
 
@@ -48,7 +47,7 @@ function addTime(app) {
   /** Play from here, or from the first picture if this is the last; or stop. */
   app.play = (on = !app.playing) => {
     clearTimeout(due);
-    app.playing = on && data.last > 0;
+    app.playing = on;
     $("play").setAttribute("aria-pressed", String(app.playing));
     if (app.playing) app.setTime(data.time === data.last ? 0 : data.time + 1, 0.75 * pause);
   };
@@ -60,7 +59,6 @@ function addTime(app) {
     due = setTimeout(() => app.setTime(data.time + 1, 0.75 * pause), app.still.matches ? pause : 0.25 * pause);
   };
 
-  slider.addEventListener("input", () => { app.play(false); app.touched(); app.setTime(Number(slider.value)); });
-  $("play").addEventListener("click", () => { app.touched(); app.play(); });
+  slider.addEventListener("input", () => { app.play(false); app.setTime(Number(slider.value)); });
   app.markTime(data.last);
 }

@@ -1,38 +1,25 @@
-"""Fréchet mean and median, variances and principal axes of points of H^d, computed in blocks: O(n) memory.
-
-Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with the protocol ``Points``.
-"""
+"""Fréchet mean and median, variances about a point, principal axes, and the frames that these define."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .geometry import distance, from_hyperboloid, lift, pairwise_distance, radius, translate
-from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
-from .geometry._points import Chunk, Points, TranslatedPoints, as_float64, as_points, row_slices
-from .geometry.hyperboloid import BLOCK_ELEMENTS, distance_blocks
-from .geometry.isometries import Frame
-
-__all__ = [
-    "Mean",
-    "frechet_mean",
-    "frechet_median",
-    "mean_square_distance",
-    "variance_about",
-]
+from ..geometry import distance, lift, translate, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..geometry._points import Chunk, Points, as_points, as_weights
+from ..geometry.hyperboloid import polar
+from ..geometry.isometries import Frame
+from ..geometry.models import hyperboloid_to_tangent
 
 NEAR_START = 1e-2  # A given start of the median is assumed to be within this distance of it, in units of the spread.
 VALUE_ROUNDING = 1e-14  # A relative change of a variance below this is rounding error.
 NO_GAIN = 1e-12  # A search that finds no better point has converged if the predicted gain is below this fraction.
-QUARTILE_ROWS = 1 << 10  # `lower_quartile_distance` uses all pairs of up to this many points, and as many pairs of more points.
 MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
 
-Sides = tuple[np.ndarray, np.ndarray, np.ndarray]  # which fix the signs of axes: see `sides_of_axes`
+Sides = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # which fix the signs of axes: see `sides_of_axes`
 
 
 class Status(Enum):
@@ -110,12 +97,13 @@ def frechet_mean(
     >>> frechet_mean(lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]))).point.round(6) + 0.0
     array([1., 0., 0.])
     """
-    points = _nonempty(x)
+    points = as_points(x)
+    weights = as_weights(weights, points.shape[0])
     if start is None and (span := _span(points)) is not None:  # the span contains the mean
         mean = frechet_mean(_in_span(points, span), weights=weights, max_iter=max_iter, tol=tol)
         point = np.concatenate([mean.point[:1], span @ mean.point[1:]])
         return mean._replace(point=from_numpy(point, next(points.chunks()).t))
-    return _newton(points, _start(points, weights) if start is None else start, max_iter, tol, weights=weights)
+    return _newton(points, _start(points, weights) if start is None else to_numpy(start), max_iter, tol, weights=weights)
 
 
 def frechet_median(
@@ -168,11 +156,10 @@ def frechet_median(
     >>> bool(abs(frechet_median(x).point[1:]).max() < 1)
     True
     """
-    points = _nonempty(x)
-    m = _start(points, weights) if start is None else start
+    points = as_points(x)
+    weights = as_weights(weights, points.shape[0])
+    m = _start(points, weights) if start is None else to_numpy(start)
     spread, steps = float(np.sqrt(newton_terms(points, m, weights=weights)[0])), 0
-    if not np.isfinite(spread):
-        raise ValueError("x must hold finite points of the hyperboloid, but some are NaN or infinite.")
     least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
     if spread <= least:  # all points coincide
         return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, Status.AT_ROUNDING)
@@ -185,19 +172,17 @@ def frechet_median(
             return found._replace(n_iter=steps, variance=variance_about(points, found.point, weights))
 
 
-def _nonempty(x: Array | Points) -> Points:
-    if not x.shape[0]:
-        raise ValueError(f"x must hold at least one point, but has shape {tuple(x.shape)}.")
-    return as_points(x)
-
-
 def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing: float = np.inf, weights: Any = None) -> Mean:
     """The mean, or the median if `smoothing` is finite, from a start m; the search ends with a step below `tol`."""
     like = next(points.chunks()).t
     value, gradient, hessian = newton_terms(points, m, smoothing, weights)
     median, before = smoothing < np.inf, np.inf
+    # `tol` is relative to `unit`; steps below `near` shrink quadratically, or else they are rounding
     unit, near = (smoothing, smoothing) if median else (1 + np.sqrt(value), 1e-2)
-    for n_iter in range(max_iter):
+    status = Status.MAX_ITER
+    for n_iter in range(max_iter + 1):
+        if n_iter == max_iter:
+            break
         # the median of points on a geodesic has no curvature along it, except from the smoothing
         step = np.linalg.lstsq(hessian, gradient)[0] if median else np.linalg.solve(hessian, gradient)
         size = float(np.linalg.norm(step))
@@ -205,14 +190,17 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
         if size > farthest > 0:
             step, size = step * (farthest / size), farthest
         if size <= tol * unit:
-            return Mean(from_numpy(m, like), value, n_iter, Status.CONVERGED)
+            status = Status.CONVERGED
+            break
         gain = gradient @ step
         blind = gain <= VALUE_ROUNDING * value  # rounding hides the change of the value: the Newton step is taken as it is
         if size > before / 2 and (size < near or blind):  # Newton steps shrink fast until rounding stops them
-            return Mean(from_numpy(m, like), value, n_iter, Status.AT_ROUNDING)
+            status = Status.AT_ROUNDING
+            break
         before = size
         if blind and smoothing < size and size > 1e-6 * value:
-            return Mean(from_numpy(m, like), value, n_iter, Status.NOT_UNIQUE)
+            status = Status.NOT_UNIQUE
+            break
         for _ in range(40):
             with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is halved
                 candidate = exp_from(m, step)
@@ -222,9 +210,9 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             step, before = step / 2, np.inf
         else:
             status = Status.AT_ROUNDING if gain <= NO_GAIN * value else Status.NO_DESCENT
-            return Mean(from_numpy(m, like), value, n_iter, status)
+            break
         m, (value, gradient, hessian) = candidate, terms
-    return Mean(from_numpy(m, like), value, max_iter, Status.MAX_ITER)
+    return Mean(from_numpy(m, like), value, n_iter, status)
 
 
 def _start(points: Points, weights: Any) -> np.ndarray:
@@ -232,10 +220,10 @@ def _start(points: Points, weights: Any) -> np.ndarray:
 
     def klein(chunk: Chunk) -> np.ndarray:
         x = chunk.points()
-        return to_numpy(_weights_of(chunk, weights) @ (x[:, 1:] / x[:, :1]))
+        return to_numpy(weights_of(chunk, weights) @ (x[:, 1:] / x[:, :1]))
 
-    k = points.fold(klein) / _total(points, weights)
-    return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))
+    k = points.fold(klein) / total_weight(points, weights)
+    return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))  # within radius 7.6, also if all points are far out
 
 
 def newton_terms(
@@ -245,14 +233,14 @@ def newton_terms(
 
     With a smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
     """
-    n, d = _total(points, weights), len(m) - 1
+    n, d = total_weight(points, weights), len(m) - 1
 
     def terms(chunk: Chunk) -> tuple[float, float, np.ndarray, np.ndarray]:
-        y = chunk.points()
-        xp = array_namespace(y)
-        r, u = radius(y), unit(y[:, 1:])
+        _, sinh, u = polar(translate_to_origin(chunk.points(), from_numpy(m, chunk.t)))
+        xp = array_namespace(u)
+        r = xp.asinh(sinh)
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
-        value, weight, along = r * r, _weights_of(chunk, weights), xp.ones_like(r)
+        value, weight, along = r * r, weights_of(chunk, weights), xp.ones_like(r)
         if smoothing < np.inf:
             root = xp.sqrt(value + smoothing**2)
             value, weight, along = weight * root, weight / root, (smoothing / root) ** 2
@@ -262,7 +250,7 @@ def newton_terms(
         curve = to_numpy((u * (weight * (along - c))[:, None]).T @ u)
         return float(xp.sum(value)), float(xp.sum(weight * c)), pull, curve
 
-    value, across, pull, curve = TranslatedPoints(points, m).fold(terms)
+    value, across, pull, curve = points.fold(terms)
     return value / n, pull / n, (across * np.eye(d) + curve) / n
 
 
@@ -302,150 +290,24 @@ def variance_about(x: Array | Points, point: Array, weights: Any = None) -> floa
     1.206949
     """
     points, centre = as_points(x), to_numpy(point)
+    weights = as_weights(weights, points.shape[0])
 
     def squares(chunk: Chunk) -> float:
-        return float(_weights_of(chunk, weights) @ distance(chunk.points(), from_numpy(centre, chunk.t)) ** 2)
+        return float(weights_of(chunk, weights) @ distance(chunk.points(), from_numpy(centre, chunk.t)) ** 2)
 
-    return points.fold(squares) / _total(points, weights)
+    return points.fold(squares) / total_weight(points, weights)
 
 
-def _weights_of(chunk: Chunk, weights: Any) -> Any:
+def weights_of(chunk: Chunk, weights: Any) -> Any:
     """The weights of the points of a chunk, in their array library; ones by default."""
     if weights is None:
         return array_namespace(chunk.t).ones_like(chunk.t)
     return from_numpy(weights[chunk.start : chunk.start + chunk.t.shape[0]], like=chunk.t)
 
 
-def _total(points: Points, weights: Any) -> float:
-    return points.shape[0] if weights is None else float(array_namespace(weights).sum(weights))
-
-
-def mean_square_distance(x: Array, weights: Any = None) -> float:
-    """The mean squared distance over all pairs of points, the variance of the paper.
-
-    Parameters
-    ----------
-    x : array of shape (n, d + 1)
-        Points of the hyperboloid.
-    weights : array of shape (n,), optional
-        Non-negative weights.
-
-    Returns
-    -------
-    float
-        The mean over all n**2 ordered pairs.
-
-    See Also
-    --------
-    horopca.metrics.pair_variance : the same for points of any model
-    variance_about : about a point
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from horopca.geometry import to_hyperboloid
-    >>> from horopca.statistics import mean_square_distance
-    >>> round(mean_square_distance(to_hyperboloid(np.array([[0.5], [-0.5]]))), 6)
-    2.413898
-    """
-    x = as_float64(x)
-    xp = array_namespace(x)
-    if weights is None and x.shape[1] > 2:
-        return float(2 * sum(float(xp.sum(d * d)) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
-    w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(weights, like=x)
-    w = w / xp.sum(w)
-    if x.shape[1] == 2:  # on a line, from the variance of a coordinate
-        along = xp.asinh(x[:, 1])
-        return 2 * float(w @ (along - w @ along) ** 2)
-    return sum(float(w[rows] @ d**2 @ w) for rows, d in distance_blocks(x))
-
-
-def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
-    """`mean_square_distance` and its standard error from the pairs (i, i + o mod n); the rows must be in random order."""
-    n, xp = x.shape[0], array_namespace(x)
-    means = [float(xp.mean(d * d)) for (d,) in pair_distances(x, offsets=offsets)]
-    share = (n - 1) / n  # the n^2 ordered pairs include n of a point with itself
-    return share * float(np.mean(means)), share * standard_error(means)
-
-
-def relative_change(d: Array, image: Array) -> Array:
-    """|d' - d| / d for the pairs at a distance d > 0, where d' is the distance of their images. Its mean is the distortion."""
-    apart = d > 0
-    return array_namespace(d).abs(image[apart] - d[apart]) / d[apart]
-
-
-def mean_relative_change(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:
-    """Mean of |d' - d| / d over the pairs of x (n, d+1) and their images y (n, K+1), and its standard error (0: all pairs).
-
-    Pairs at distance 0 in x are skipped.
-    """
-    blocks = (relative_change(*block) for block in pair_distances(x, y, offsets=offsets))
-    return mean_of_blocks(blocks, sampled=offsets is not None)
-
-
-def mean_of_blocks(blocks: Iterable[Array], sampled: bool) -> tuple[float, float]:
-    """Mean over all blocks and its standard error: from the means of independent blocks if sampled, else 0."""
-    sums, counts = [], []
-    for block in blocks:
-        sums.append(float(array_namespace(block).sum(block)))
-        counts.append(math.prod(block.shape))
-    means = [s / c for s, c in zip(sums, counts, strict=True) if c]
-    return sum(sums) / max(sum(counts), 1), standard_error(means) if sampled else 0.0
-
-
-def standard_error(means: Sequence[float]) -> float:
-    """Standard error of the mean of independent numbers."""
-    return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else float("inf")
-
-
-def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iterator[tuple[Array, ...]]:
-    """Distances of the same pairs in several arrays of n points each, in blocks; every unordered pair occurs once.
-
-    With `offsets`, only the pairs (i, i + o mod n): one block of n pairs per offset o.
-    """
-    n = clouds[0].shape[0]
-    if offsets is not None:
-        for o in offsets:
-            yield tuple(_shifted_distances(x, o) for x in clouds)
-        return
-    step = max(1, min(512, BLOCK_ELEMENTS // n))
-    for start in range(0, n, step):
-        here, after = slice(start, min(start + step, n)), slice(min(start + step, n), n)
-        if after.start < n:
-            yield tuple(pairwise_distance(x[here, :], x[after, :]) for x in clouds)
-        if (m := here.stop - here.start) > 1:
-            upper = np.triu(np.ones((m, m), dtype=bool), k=1)
-            yield tuple(pairwise_distance(x[here, :])[from_numpy(upper, x) > 0] for x in clouds)
-
-
-def lower_quartile_distance(x: Array, weights: Any = None) -> float:
-    """The lower quartile of the distances between distinct points x (n, d+1): a scale that outliers cannot dominate.
-
-    If fewer than half of the points are outliers, at least a quarter of all pairs contain none: the idea of Rousseeuw and
-    Croux's Q_n. For many points it is estimated from a sample of pairs. It is 1 if all points coincide.
-
-    >>> x = lift(np.sinh(np.array([[0.0], [1.0], [2.0], [30.0]])))
-    >>> round(lower_quartile_distance(x), 6)
-    1.0
-    """
-    n = x.shape[0]
-    offsets = 1 + np.random.default_rng(0).permutation(n // 2)[: max(1, QUARTILE_ROWS**2 // n)]
-    w = np.ones(n) if weights is None else to_numpy(weights)
-    found = np.concatenate([np.zeros(1), *(to_numpy(d) for (d,) in pair_distances(x, offsets=offsets.tolist()))])
-    mass = np.concatenate([np.zeros(1), *(w * np.roll(w, -o) / (1 + (2 * o == n)) for o in offsets)])
-    apart = (found > 0) & (mass > 0)
-    return float(np.quantile(found[apart], 0.25, weights=mass[apart], method="inverted_cdf")) if apart.any() else 1.0
-
-
-def _shifted_distances(x: Array, o: int) -> Array:
-    """Distances (n,) of each row to the row o later, cyclically."""
-    n, parts = x.shape[0], []
-    for rows in row_slices(n):
-        wrap = max(rows.start, min(rows.stop, n - o))
-        for low, high, shift in ((rows.start, wrap, o), (wrap, rows.stop, o - n)):
-            if high > low:
-                parts.append(Chunk.of(x[low:high, :]).distances(x[low + shift : high + shift, :]))
-    return array_namespace(x).concat(parts)
+def total_weight(points: Points, weights: np.ndarray | None) -> float:
+    """The sum of the weights, 1 each by default."""
+    return points.shape[0] if weights is None else float(weights.sum())
 
 
 def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -461,31 +323,32 @@ def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, 
         return np.concatenate([axes @ span.T, others.T]), np.concatenate([few, np.zeros(others.shape[1])])
 
     def moments(chunk: Chunk) -> np.ndarray:
-        v = from_hyperboloid(chunk.points(), "tangent")
-        return to_numpy((v * _weights_of(chunk, weights)[:, None]).T @ v)
+        v = hyperboloid_to_tangent(chunk.points())
+        return to_numpy((v * weights_of(chunk, weights)[:, None]).T @ v)
 
-    variances, columns = np.linalg.eigh(points.fold(moments) / _total(points, weights))
+    variances, columns = np.linalg.eigh(points.fold(moments) / total_weight(points, weights))
     variances, columns = variances[::-1].clip(0), columns[:, ::-1].copy()
 
     def sides(chunk: Chunk) -> Sides:
-        v = from_hyperboloid(chunk.points(), "tangent")
-        return sides_of_axes(v @ from_numpy(columns, v), _weights_of(chunk, weights))
+        v = hyperboloid_to_tangent(chunk.points())
+        return sides_of_axes(v @ from_numpy(columns, v), weights_of(chunk, weights))
 
-    signs = axis_signs(points.fold(sides, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2]))))
-    return columns.T * signs[:, None], variances
+    joined = lambda a, b: (a[0] + b[0], a[1] + b[1], np.maximum(a[2], b[2]), np.minimum(a[3], b[3]))
+    return columns.T * axis_signs(points.fold(sides, joined))[:, None], variances
 
 
 def sides_of_axes(along: Array, weights: Array) -> Sides:
-    """The sums of cubes and of absolute cubes, and the farthest, of coordinates (n, K) along axes, for `axis_signs`."""
+    """The sums of cubes and of absolute cubes, the largest and the least coordinate (n, K) along axes, for `axis_signs`."""
     xp = array_namespace(along)
-    farthest = _farther(to_numpy(xp.max(along, axis=0)), to_numpy(xp.min(along, axis=0)))
-    return to_numpy(weights @ along**3), to_numpy(weights @ xp.abs(along) ** 3), farthest
+    cubes = along * along * along
+    ends = to_numpy(xp.max(along, axis=0)), to_numpy(xp.min(along, axis=0))
+    return to_numpy(weights @ cubes), to_numpy(weights @ xp.abs(cubes)), *ends
 
 
 def axis_signs(sides: Sides) -> np.ndarray:
     """Signs (K,) that make the third moment along each axis positive or, if it vanishes, the farthest coordinate."""
-    third, size, farthest = sides
-    return np.where(np.where(np.abs(third) > 1e-6 * size, third, farthest) < 0, -1.0, 1.0)
+    third, size, largest, least = sides
+    return np.where(np.where(np.abs(third) > 1e-6 * size, third, largest + least) < 0, -1.0, 1.0)
 
 
 def _span(points: Points) -> np.ndarray | None:
@@ -502,13 +365,13 @@ def _in_span(points: Points, span: np.ndarray) -> np.ndarray:
     return np.concatenate([x[:, :1], x[:, 1:] @ span], axis=1)
 
 
-def frame_of(y: Array | Points, centre: np.ndarray | None = None, weights: Any = None) -> Frame:
+def frame_of(y: Array, centre: np.ndarray | None = None, weights: Any = None) -> Frame:
     """The canonical frame of points y (n, K+1): mean at the origin, axes in decreasing order of variance, signs fixed.
 
     If a `centre` (K+1,) is given, it takes the place of the mean.
     """
-    centre = to_numpy(frechet_mean(y, weights=weights).point) if centre is None else centre
-    return Frame(centre, principal_axes(TranslatedPoints(y, centre), weights)[0])
+    centre = to_numpy(frechet_mean(y, weights=weights).point if centre is None else centre)
+    return Frame(centre, principal_axes(translate_to_origin(y, from_numpy(centre, y)), weights)[0])
 
 
 def rotated_towards(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
@@ -516,10 +379,6 @@ def rotated_towards(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
 
     Near in the sense of least squares in tangent coordinates. The rotation or reflection has a closed form (Procrustes).
     """
-    seen, there = (from_hyperboloid(x, "tangent") for x in (frame.enter(y), wanted))
+    seen, there = (hyperboloid_to_tangent(x) for x in (frame.enter(y), wanted))
     left, _, right = np.linalg.svd(there.T @ seen)
     return Frame(frame.mean, left @ right @ frame.axes)
-
-
-def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(a) >= np.abs(b), a, b)

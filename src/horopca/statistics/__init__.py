@@ -1,0 +1,11 @@
+"""Statistics of points of H^d: Fréchet mean and median, variances, principal axes, distances of pairs.
+
+Points x are on the hyperboloid at curvature -1: an array (n, d+1), or `Points` that are stored elsewhere. They are processed
+in blocks, in O(n) memory.
+"""
+
+from .means import Mean, frechet_mean, frechet_median, variance_about
+from .means import Status as Status
+from .pairs import mean_square_distance
+
+__all__ = ["Mean", "frechet_mean", "frechet_median", "mean_square_distance", "variance_about"]

@@ -1,0 +1,317 @@
+"""Valid files, as `save` and other tools write them, with arbitrary numbers and text: they must read back exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzz.contents import safetensors, tensor_entry
+from horopca.geometry import MODELS
+from horopca.io import load, load_edges, load_labels, save
+
+Pairs = list[tuple[Any, Any]]  # what was read, and what was written
+LETTERS = list("abcdefgXYZ019 .,;:'\"\t\n\r\\/|#%_-+=()[]{}<>&!?*~é漢\u00a0\u2028\u0085\ufeff😀")
+WORDS = [
+    "",
+    " ",
+    "0",
+    "1",
+    "-1",
+    "0.5",
+    "1e5",
+    "nan",
+    "inf",
+    "None",
+    "True",
+    "name",
+    "label",
+    "x1",
+    "inner 1",
+    "#",
+    "a b",
+    "0_1",
+    "NA",
+]
+PLAIN = list("abcdefghijklmnopqrstuvwxyzABCDEFGHéß漢0123456789._-/")  # letters of a word that no tool quotes
+
+
+def numbers(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    """Finite numbers: ordinary ones, whole ones, or over the whole range of float64; sometimes as float32."""
+    way = rng.integers(4)
+    X = rng.uniform(-1, 1, (n, d)) if way < 2 else np.sign(rng.normal(size=(n, d))) * 10.0 ** rng.uniform(-320, 308, (n, d))
+    X = np.rint(9 * X) if way == 1 else X
+    return X.astype(np.float32) if way == 0 else X
+
+
+def fractions(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    """Numbers that cannot be taken for identifiers or counts."""
+    return rng.uniform(-1, 1, (n, d)) * 10.0 ** rng.integers(-9, 9)
+
+
+def text(rng: np.random.Generator) -> str:
+    if rng.random() < 0.2:
+        return str(rng.choice(WORDS))
+    return "".join(rng.choice(LETTERS, int(rng.integers(0, 9))))
+
+
+def texts(rng: np.random.Generator, n: int) -> list[str] | None:
+    """n texts, some of them several times; sometimes None."""
+    some = [text(rng) for _ in range(n)]
+    return None if rng.random() < 0.3 else [some[i] for i in rng.integers(0, n, n)] if rng.random() < 0.3 else some
+
+
+def words(rng: np.random.Generator, n: int) -> list[str]:
+    """n different words that begin and end with a letter: they are neither numbers nor a numbered series."""
+    return [f"{rng.choice(PLAIN[:18])}{''.join(rng.choice(PLAIN, int(rng.integers(0, 8))))}{i}n" for i in range(n)]
+
+
+def _sizes(rng: np.random.Generator) -> tuple[int, int]:
+    return int(rng.integers(1, 6)), int(rng.integers(1, 5))
+
+
+# ---------------------------------------------------------------- written by `save`
+
+
+def _saved(suffix: str) -> Callable[[Path, np.random.Generator], Pairs]:
+    def kind(folder: Path, rng: np.random.Generator) -> Pairs:
+        n, d = _sizes(rng)
+        X, names, labels = numbers(rng, n, d), texts(rng, n), texts(rng, n)
+        model = str(rng.choice(list(MODELS))) if rng.random() < 0.5 else None
+        curvature = -(10.0 ** rng.uniform(-9, 9)) if rng.random() < 0.5 else None
+        columns: dict[str, Any] = {}
+        if suffix in (".csv", ".tsv", ".h5ad") and rng.random() < 0.5:
+            columns["kind"] = [text(rng) for _ in range(n)]
+            columns[str(rng.choice(["depth", "PC1", "0.5", "t", 'q"', "a b"]))] = rng.uniform(-1, 1, n)
+        found = load(
+            save(folder / f"points{suffix}", X, labels, names=names, columns=columns, model=model, curvature=curvature)
+        )
+        pairs = [(found.X.astype(X.dtype), X), ((found.model, found.curvature), (model, curvature))]
+        pairs += [(found.row_names, names)] * (names is not None) + [(found.labels, labels)] * (labels is not None)
+        pairs += [((found.words if name == "kind" else found.values)[name], column) for name, column in columns.items()]
+        return pairs
+
+    return kind
+
+
+# ---------------------------------------------------------------- written as other tools do
+
+
+def _savetxt(folder: Path, rng: np.random.Generator) -> Pairs:
+    n, d = _sizes(rng)
+    X, (suffix, mark) = fractions(rng, n, d), MARKS[rng.integers(len(MARKS))]
+    header = mark.join(words(rng, d)) if rng.random() < 0.3 else ""
+    path = folder / f"points{suffix}"
+    np.savetxt(path, X, fmt=str(rng.choice(["%.18e", "%.17g", "%25.17g"])), delimiter=mark, header=header)
+    return [(load(path).X, X)]
+
+
+MARKS = [
+    (".txt", " "),
+    (".txt", ","),
+    (".txt", "\t"),
+    (".csv", ","),
+    (".csv", ";"),
+    (".csv", " "),
+    (".tsv", "\t"),
+    (".vec", " "),
+]
+
+
+def _to_csv(folder: Path, rng: np.random.Generator) -> Pairs:
+    """A data frame with its index, without it, with names as its index, or with a column of names."""
+    from pandas import DataFrame
+
+    n, d = int(rng.integers(2, 6)), int(rng.integers(1, 5))
+    X, names, (suffix, mark) = (
+        fractions(rng, n, d),
+        words(rng, n),
+        ((".csv", ","), (".tsv", "\t"), (".csv", ";"))[rng.integers(3)],
+    )
+    headers = [[f"dim_{j}" for j in range(d)], words(rng, d), list(range(d))][rng.integers(2 + (d > 1))]
+    frame, way = DataFrame(X, columns=headers), rng.integers(4)
+    if way == 0:
+        frame.insert(int(rng.integers(d + 1)), "word", names)
+    path = folder / f"points{suffix}"
+    (frame.set_axis(names) if way == 1 else frame).to_csv(path, sep=mark, index=way != 3)
+    found = load(path)
+    return [(found.X, X), *([(found.row_names, names)] if way < 2 else [])]
+
+
+def _word2vec(folder: Path, rng: np.random.Generator) -> Pairs:
+    n, d = _sizes(rng)
+    X, names, path = numbers(rng, n, d), words(rng, n), folder / "points.txt"
+    lines = [f"{n} {d}"] + [f"{name} {' '.join(map(str, x))}" for name, x in zip(names, X, strict=True)]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    found = load(path)
+    return [(found.X.astype(X.dtype), X), (found.row_names, names)]
+
+
+def _word2vec_binary(folder: Path, rng: np.random.Generator) -> Pairs:
+    n, d = _sizes(rng)
+    X, names, path = rng.normal(size=(n, d)).astype("<f4"), words(rng, n), folder / "points.bin"
+    rows = [f"{name} ".encode() + x.tobytes() + b"\n" for name, x in zip(names, X, strict=True)]
+    path.write_bytes(f"{n} {d}\n".encode() + b"".join(rows))
+    found = load(path)
+    return [(found.X, X), (found.row_names, names)]
+
+
+def _labels(folder: Path, rng: np.random.Generator) -> Pairs:
+    labels = ["".join(letter for letter in text(rng) if letter not in "\r\n\ufeff") for _ in range(int(rng.integers(1, 6)))]
+    path = folder / "labels.txt"
+    path.write_text("".join(f"{label}\n" for label in labels), encoding="utf-8")
+    return [(load_labels(path), labels)]
+
+
+def _edge_list(folder: Path, rng: np.random.Generator) -> Pairs:
+    """As networkx writes it, with or without lengths, and with the header of a table."""
+    n, m = int(rng.integers(2, 6)), int(rng.integers(1, 8))
+    names, ends, lengths = words(rng, n), rng.integers(0, n, (m, 2)), rng.uniform(0.1, 9, m)
+    way, mark = rng.integers(4), str(rng.choice([" ", "\t", ","]))
+    tails = [(f"{mark}{{}}", f"{mark}{{'weight': {length}}}", f"{mark}{length}", "")[way] for length in lengths]
+    lines = [f"{names[i]}{mark}{names[j]}{tail}" for (i, j), tail in zip(ends, tails, strict=True)]
+    path = folder / "graph.edges"
+    head = [mark.join(["source", "target"])] if way == 3 else ["#written by a test"]
+    path.write_text("".join(f"{line}\n" for line in head + lines), encoding="utf-8")
+    found = load_edges(path)
+    read = [(found.names[i], found.names[j]) for i, j in found.edges]
+    return [(read, [(names[i], names[j]) for i, j in ends]), (found.weights, lengths if way in (1, 2) else None)]
+
+
+def _tree(nexus: bool) -> Callable[[Path, np.random.Generator], Pairs]:
+    def kind(folder: Path, rng: np.random.Generator) -> Pairs:
+        n = int(rng.integers(2, 9))
+        parents = [-1, *(int(rng.integers(0, i)) for i in range(1, n))]
+        names = [f"{name}{i}" if rng.random() < 0.5 else f"{_quotable(rng)}{i}'s" for i, name in enumerate(words(rng, n))]
+        lengths = 10.0 ** rng.uniform(-9, 3, n) if rng.random() < 0.7 else None
+        comment = "[&&NHX:S=human]" if rng.random() < 0.2 else ""
+        translate = {name: str(100 + i) for i, name in enumerate(names)} if nexus and rng.random() < 0.5 else {}
+        spelled = [translate.get(name, _quoted(name)) for name in names]
+
+        def below(node: int) -> str:
+            children = [below(child) for child in range(1, n) if parents[child] == node]
+            inside = f"({', '.join(children)})" if children else ""
+            return f"{inside}{spelled[node]}{comment}{'' if lengths is None else f':{lengths[node]}'}"
+
+        table = ", ".join(f"{short} {_quoted(name)}" for name, short in translate.items())
+        block = f"#NEXUS\nBEGIN TREES;\n{f'TRANSLATE {table};' if table else ''}\nTREE one = [&R] "
+        path = folder / ("tree.nex" if nexus else "tree.nwk")
+        path.write_text(f"{block if nexus else ''}{below(0)};\n{'END;' if nexus else ''}\n", encoding="utf-8")
+        found = load_edges(path)
+        read = {found.names[child]: found.names[parent] for child, parent in found.edges}
+        pairs: Pairs = [(sorted(found.names), sorted(names)), (read, {names[i]: names[parents[i]] for i in range(1, n)})]
+        weights = (
+            {} if found.weights is None else {found.names[i]: w for (i, _), w in zip(found.edges, found.weights, strict=True)}
+        )
+        return [*pairs, (weights, {} if lengths is None else {names[i]: lengths[i] for i in range(1, n)})]
+
+    return kind
+
+
+def _quotable(rng: np.random.Generator) -> str:
+    """Text for a name between quotation marks."""
+    return "t" + "".join(letter for letter in text(rng) if letter not in "\r\n\t\u2028\u0085")
+
+
+def _quoted(name: str) -> str:
+    return name if all(letter in PLAIN for letter in name) else "'" + name.replace("'", "''") + "'"
+
+
+def _npz(folder: Path, rng: np.random.Generator) -> Pairs:
+    n, d = int(rng.integers(2, 6)), int(rng.integers(1, 5))
+    X, names, path = numbers(rng, n, d), words(rng, n), folder / "points.npz"
+    np.savez(path, embeddings=np.asfortranarray(X), names=np.array(names), step=np.array(7))
+    found = load(path)
+    return [(found.X, X), (found.row_names, names)]
+
+
+def _torch(folder: Path, rng: np.random.Generator) -> Pairs:
+    """The checkpoint of the Poincaré-embeddings tool, in both formats of torch."""
+    import torch
+
+    n, d = _sizes(rng)
+    X, names, path = numbers(rng, n, d), words(rng, n), folder / "points.pth"
+    content = {"model": {"lt.weight": torch.tensor(X)}, "objects": names, "conf": {"manifold": "lorentz"}}
+    torch.save(content, path, _use_new_zipfile_serialization=bool(rng.integers(2)))
+    found = load(path)
+    return [(found.X, X), (found.row_names, names), (found.model, "lorentz")]
+
+
+def _safetensors(folder: Path, rng: np.random.Generator) -> Pairs:
+    n, d = _sizes(rng)
+    X, path = numbers(rng, n, d), folder / "points.safetensors"
+    entry = tensor_entry("F32" if X.dtype == np.float32 else "F64", (n, d), (0, X.nbytes))
+    path.write_bytes(safetensors({str(rng.choice(words(rng, 3))): entry}, X.tobytes()))
+    return [(load(path).X, X)]
+
+
+def _mat(folder: Path, rng: np.random.Generator) -> Pairs:
+    from scipy.io import savemat
+
+    n, d = int(rng.integers(2, 6)), int(rng.integers(2, 5))
+    X, names, path = numbers(rng, n, d), words(rng, n), folder / "points.mat"
+    savemat(path, {"X": X, "name": np.array(names, dtype=object)}, do_compression=bool(rng.integers(2)))
+    found = load(path)
+    return [(found.X, X), (found.row_names, names)]
+
+
+def _parquet(folder: Path, rng: np.random.Generator) -> Pairs:
+    from pandas import DataFrame
+
+    n, d = _sizes(rng)
+    X, names, path = numbers(rng, n, d), [f"{text(rng)}{i}" for i in range(n)], folder / "points.parquet"
+    if rng.random() < 0.5:
+        frame = DataFrame({"vector": list(X), "name": names})
+    else:
+        frame = DataFrame(X, columns=[f"dim_{j}" for j in range(d)]).assign(name=names)
+    frame.to_parquet(path)
+    found = load(path)
+    return [(found.X, X), (found.row_names, names)]
+
+
+class Valid(NamedTuple):
+    """Writes and reads a file in a folder. Of the slower ones, one is tried every few rounds."""
+
+    go: Callable[[Path, np.random.Generator], Pairs]
+    every: int = 1
+
+
+VALID = {
+    **{f"saved, {suffix}": Valid(_saved(suffix)) for suffix in (".npy", ".npz", ".csv", ".tsv")},
+    "saved, .h5ad": Valid(_saved(".h5ad"), 8),
+    "numpy.savetxt": Valid(_savetxt),
+    "pandas, to_csv": Valid(_to_csv, 2),
+    "word2vec, text": Valid(_word2vec),
+    "word2vec, binary": Valid(_word2vec_binary),
+    "lines of labels": Valid(_labels),
+    "networkx, edge lists": Valid(_edge_list),
+    "Newick": Valid(_tree(False)),
+    "Nexus": Valid(_tree(True)),
+    "numpy.savez": Valid(_npz),
+    "torch.save": Valid(_torch, 8),
+    "safetensors": Valid(_safetensors),
+    "scipy.io.savemat": Valid(_mat, 4),
+    "pandas, to_parquet": Valid(_parquet, 8),
+}
+
+
+def tried(kind: str, folder: Path, case: list[int]) -> tuple[str, str]:
+    """The outcome of a case: "read", or what was wrong. An error is a defect, because the file is valid."""
+    try:
+        for read, written in VALID[kind].go(folder, np.random.default_rng(case)):
+            if not same(read, written):
+                return "misread", f"{written!r} was read as {read!r}"[:900]
+    except Exception as error:  # the harness reports whatever there is
+        return "unexpected", f"{type(error).__name__}: {str(error)[:600]}"
+    finally:
+        for path in folder.iterdir():
+            path.unlink()
+    return "read", ""
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    return bool(type(one) is type(other) and one == other)

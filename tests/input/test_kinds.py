@@ -1,0 +1,115 @@
+"""What may be passed as points, and the messages for what may not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from horopca import TangentPCA
+from horopca.geometry import (
+    align,
+    clip,
+    distance,
+    from_hyperboloid,
+    geodesic_hull,
+    ideal_endpoint,
+    lift,
+    pairwise_distance,
+    to_hyperboloid,
+)
+from horopca.projections import horospherical_projection, spine_from_basis, spine_from_ideal_points
+
+X = np.random.default_rng(0).uniform(-0.4, 0.4, (20, 3))
+HOLE = np.ma.masked_array(X, mask=np.arange(60).reshape(20, 3) == 10)
+NUMBERS = "X must be an array of numbers with rows of equal length, but is not: "
+x = to_hyperboloid(X)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "message"),
+    [
+        ("points.npy", ValueError, "X must be an array of points, but is 'points.npy'. Read a file with horopca.io.load."),
+        (["a", "b"], ValueError, NUMBERS + "could not convert string to float: 'a'"),
+        ([[1, 2], [3]], ValueError, NUMBERS + "setting an array element with a sequence"),
+        (np.array([[object(), 1]]), TypeError, NUMBERS),
+        ({"a": 1}, TypeError, NUMBERS),
+        ([[10**400, 1], [2, 3]], ValueError, NUMBERS + "int too large"),
+        (np.zeros((3, 2), "M8[D]"), ValueError, "X must be an array of numbers, but has datetime64[D]. Drop or convert"),
+        (None, ValueError, "X must be an array of numbers, but is None."),
+        (X + 1j, ValueError, "Complex data not supported: X must be real, but has dtype complex128."),
+        (csr_array(X), TypeError, "X must be dense, but is a sparse csr_array. Pass X.toarray()."),
+    ],
+)
+@pytest.mark.parametrize("model", ["poincare", "auto"])
+def test_what_is_no_array_of_points_is_an_error(wrong, kind, message, model):
+    with pytest.raises(kind) as error:
+        TangentPCA(1, model=model).fit(wrong)
+    assert str(error.value).startswith(message)
+
+
+def test_columns_of_a_data_frame_that_hold_no_numbers_are_errors():
+    pd = pytest.importorskip("pandas")
+    for column, message in (
+        ("x", r"could not convert string to float: 'x'. Drop or convert the column 'kind'\."),
+        (pd.Timestamp("1970-01-01"), r"X must be an array of numbers, but has datetime64\[\w+\]\. Drop or convert dates"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TangentPCA(1).fit(pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=column))
+
+
+def test_masked_entries_are_missing_values():
+    with pytest.raises(ValueError, match="X must be finite, but row 3 contains NaN or infinity"):
+        TangentPCA(1).fit(HOLE)
+
+
+def test_public_geometry_takes_lists_data_frames_and_whole_numbers():
+    pd = pytest.importorskip("pandas")
+    for same in (X.tolist(), pd.DataFrame(X), np.ma.masked_array(X)):
+        assert np.array_equal(to_hyperboloid(same), x) and np.array_equal(clip(same, 1e-5), X)
+    assert np.array_equal(from_hyperboloid(x.tolist(), "klein"), from_hyperboloid(x, "klein"))
+    assert np.allclose(clip([[1, 0], [0, 0]], 1e-5), [[0.99999, 0], [0, 0]])
+
+
+@pytest.mark.parametrize("model", ["lorentz", "lorentz-time-last"])
+def test_the_time_of_lorentz_coordinates_is_checked(model):
+    with pytest.raises(ValueError, match=rf"on the hyperboloid for model='{model}', but a point has the time 5, .* give 1"):
+        to_hyperboloid([5, 0, 0] if model == "lorentz" else [0, 0, 5], model)
+    rounded = from_hyperboloid(x, model).astype(np.float16)
+    assert np.allclose(to_hyperboloid(rounded, model), x, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: distance(x.tolist(), x), TypeError, "Points must be in arrays of NumPy, torch, CuPy or JAX"),
+        (lambda: pairwise_distance(x[0]), ValueError, "x and y must be matrices"),
+        (lambda: from_hyperboloid(x[:, :1]), ValueError, "x must have at least 2 columns"),
+        (lambda: to_hyperboloid("a"), ValueError, "X must be an array of numbers, but is 'a'"),
+        (lambda: to_hyperboloid(X, "sphere"), ValueError, "model must be one of 'poincare', .*, but is 'sphere'"),
+        (lambda: to_hyperboloid([[1.2, 0.0], [0.1, 0.1]]), ValueError, "inside the unit ball for model='poincare', but .* 1.2"),
+        (lambda: to_hyperboloid([[1.0, -2.0]], "halfspace"), ValueError, "heights > 0 in its last column, but has -2"),
+        (lambda: to_hyperboloid([[400.0, 0.0]], "tangent"), ValueError, "within radius 355 of the origin"),
+        (lambda: to_hyperboloid([[1e160, 0.0]], "lorentz-space"), ValueError, "within radius 355 of the origin"),
+        (lambda: ideal_endpoint(x, 0 * x), ValueError, "v must contain tangent vectors that are not 0"),
+        (lambda: ideal_endpoint(x, np.nan * x), ValueError, "v must contain tangent vectors that are not 0"),
+        *((lambda m=m: clip(X, m), ValueError, "^margin must be a fraction") for m in (2.0, 1.0, -0.1, np.nan, None)),
+        *((lambda r=r: clip(X, 0.1, radius=r), ValueError, "^radius must be a positive number") for r in (0.0, -1.0, None)),
+        (lambda: clip([[0.1, 0.2], [np.inf, 0.0]], 0.1), ValueError, "^X must be finite, but row 1 contains NaN or infinity"),
+        (lambda: align(x[:, :0], x[:, :0]), ValueError, "x and y must be points"),
+        (lambda: geodesic_hull(np.nan * x[:2]), ValueError, "points must be points"),
+        (lambda: spine_from_ideal_points(np.zeros((0, 3))), ValueError, "Ideal points must be unit vectors in an array"),
+        (lambda: spine_from_basis(x), ValueError, "A must hold from 1 to d"),
+        (lambda: horospherical_projection(x, np.eye(2)), ValueError, "q must have one column fewer than x"),
+    ],
+)
+def test_errors_of_public_geometry(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_distances_of_no_points_and_in_half_precision():
+    torch = pytest.importorskip("torch")
+    assert pairwise_distance(x[:0], x).shape == (0, 20)
+    half = torch.as_tensor(x).bfloat16()
+    assert np.allclose(pairwise_distance(half).double(), pairwise_distance(lift(half.double().numpy()[:, 1:])), atol=0.1)
