@@ -147,7 +147,10 @@ key_option = click.option(
     "--key", help="Which array of a file, such as obsm/X_poincare, or which columns of a table, such as 'x*'."
 )
 clip_option = click.option(
-    "--clip", type=click.FloatRange(0, 0.1, min_open=True), metavar="MARGIN", help="Move rows on the rim inside by this: 1e-5."
+    "--clip",
+    type=click.FloatRange(0, 0.1, min_open=True),
+    metavar="MARGIN",
+    help="Move rows on the rim inside by this margin, such as 1e-5.",
 )
 reading_options = combined(key_option, clip_option, model_options)
 picture_reading_options = combined(metadata_options, reading_options)
@@ -163,7 +166,7 @@ groups_option = reads(
     help="Rows that depend on each other: a column of INPUT (class: the clades that `embed` writes), or a file with the group "
     "of each row on a line.",
 )
-jobs_option = click.option("--n-jobs", type=int, help="Fits at a time; -1: one per core.")
+jobs_option = click.option("--n-jobs", type=int, help="Number of parallel fits; -1: one per core.")
 folds_option = click.option(
     "--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation."
 )

@@ -23,7 +23,9 @@ REPORTED = ("n_resamples", "level", "stability", "merged", "converged", "conclus
 @click.option(
     "-k", "--components", "n_components", type=click.IntRange(min=1), default=2, show_default=True, help="Dimensions."
 )
-@click.option("--resamples", "n_resamples", type=click.IntRange(min=10), default=100, show_default=True, help="Refits.")
+@click.option(
+    "--resamples", "n_resamples", type=click.IntRange(min=10), default=100, show_default=True, help="Number of refits."
+)
 @opt.groups_option
 @opt.writes("--plot", help="Picture with the regions of the points: .png, .pdf or .svg. Needs -k 2.")
 @opt.method_options

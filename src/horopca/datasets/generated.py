@@ -200,7 +200,7 @@ def make_hierarchical_normals(
     scale: float = 0.3,
     random_state: Any = None,
 ) -> Clusters:
-    """A mixture of wrapped normal distributions whose centres are the nodes of a random tree, with equal shares.
+    """A mixture of wrapped normal distributions whose centres are the nodes of a random tree, with equal weights.
 
     Parameters
     ----------

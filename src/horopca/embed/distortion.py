@@ -86,7 +86,7 @@ class DistortionEmbedding(GraphEmbedding):
         Hyperbolic distance per graph distance.
     distortion_ : float
         Mean over pairs of ``|d / (distance_scale_ * graph distance) - 1|``, measured on ``embedding_`` (above 2048 nodes,
-        on the pairs of a random sample of nodes with all).
+        on the pairs between a random sample of nodes and all nodes).
     n_iter_ : int
         Number of steps that improved the best result.
     converged_ : bool

@@ -48,7 +48,7 @@ class PoincareEmbedding(GraphEmbedding):
     burn_in : int, default=20
         The first epochs run at a tenth of the learning rate, while the points find their directions.
     learning_rate : float, default=0.03
-        A smaller one finds a better order, in more epochs.
+        A smaller rate ranks relations better, but needs more epochs.
     negatives : int, default=50
         Unrelated nodes drawn for each batch.
     batch_size : int, default=50
@@ -294,7 +294,7 @@ def reconstruction(
     -------
     Reconstruction
         ``mean_rank``: the mean over pairs (u, v) of one more than the number of nodes unrelated to u that are nearer to
-        it than v; ``mean_average_precision``: the mean over nodes u of the average precision of their relations.
+        u than v; ``mean_average_precision``: the mean over nodes u of the average precision of their relations.
 
     See Also
     --------

@@ -74,8 +74,8 @@ def refine(
 
     Notes
     -----
-    All pairs count up to 2048 points. Above, about four million pairs count, those of a random sample of rows with all; the
-    result is returned only if the distances of other rows improve as well, and Y is returned otherwise.
+    Up to 2048 points, all pairs are used. With more points, about four million pairs are used: those between a random sample
+    of rows and all rows. The result is then returned only if the distances of other rows improve too; otherwise Y is returned.
 
     Examples
     --------

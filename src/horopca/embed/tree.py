@@ -73,7 +73,7 @@ class TreeEmbedding(GraphEmbedding):
         Hyperbolic distance per distance in the tree.
     distortion_ : float
         Mean over pairs of ``|d / (distance_scale_ * tree distance) - 1|``, measured on ``embedding_`` (above 2048 nodes, on
-        the pairs of a random sample of nodes with all).
+        the pairs between a random sample of nodes and all nodes).
     parent_ : ndarray of shape (n_nodes,)
         Row of each node's parent in the layout, -1 for its root.
 

@@ -19,8 +19,8 @@ class BSA(GeodesicReduction):
     """Barycentric subspace analysis: geodesic projection on the submanifold nearest to the points.
 
     The submanifold is K-dimensional and spanned by K+1 reference points; it need not contain the mean [1]_. The search starts
-    from the eigen-solution of space-form PCA [2]_ and from hulls of data points improved by exchange, and uses L-BFGS with
-    exact gradients.
+    from the eigen-solution of space-form PCA [2]_ and from hulls of data points, improved by exchanging one point for another.
+    It uses L-BFGS with exact gradients.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class BSA(GeodesicReduction):
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        The number of starting points of each kind: hulls of data points, improved by exchange, and random ones. "auto" means 8.
+        The number of starting points of each kind: hulls of data points, and random ones. "auto" means 8.
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-8

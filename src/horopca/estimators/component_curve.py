@@ -48,7 +48,7 @@ class HeldOut(NamedTuple):
 
     @property
     def error(self) -> np.ndarray:
-        """Its standard error (K,): the deviation of the folds over the root of their number."""
+        """Its standard error (K,): the standard deviation over the folds, divided by the square root of their number."""
         return np.asarray(self.among.std(axis=0, ddof=1) / np.sqrt(len(self.among)))
 
 
@@ -67,7 +67,7 @@ class ComponentCurve(NamedTuple):
 
     @property
     def p_values(self) -> np.ndarray:
-        """p-values (m,): the fraction of the copies, with the points as one of them, to which a component adds as much."""
+        """p-values (m,): the fraction of the copies, counting the points as one, to which a component adds at least as much."""
         return np.asarray((1 + np.sum(self.null >= self.added[: self.null.shape[1]], axis=0)) / (1 + len(self.null)))
 
     @property
@@ -149,9 +149,9 @@ def component_curve(
         group is not taken for a component.
     rule : {"null", "one_se"}, default="null"
         "null": the components that add more to the variance of the points than to that of any copy, at most one less than
-        there are dimensions. It uses the variance about the mean for every objective; with a robust one, which it warns of, a
-        few far points may count as a component. "one_se": the fewest whose distortion is within one standard error of the
-        least; distortion falls with every component, so these are often all.
+        there are dimensions. It uses the variance about the mean for every objective; with the robust one it
+        warns that a few distant points may count as a component. "one_se": the fewest whose distortion is within one standard
+        error of the least; distortion falls with every component, so these are often all.
     copies : int, default=19
         The number of copies for each component; 0 makes none. If there is no component left, "null" finds one by chance about
         once in ``copies + 1`` times.

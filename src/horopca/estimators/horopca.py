@@ -75,17 +75,18 @@ class HoroPCA(HyperbolicReduction):
         Whether a fit also starts from the previous solution and aligns its picture with the previous one, so that pictures of
         slowly moving points change slowly.
     n_init : "auto" or int, default="auto"
-        The number of starting points, the most promising of eight times as many. "auto" means 16, and up to 64 for fewer than a
-        thousand points; 96 for up to four thousand points if the objective is the distortion or the robust one.
+        The number of starting points: the best of eight times as many candidates. "auto" means 16, and up to 64 for fewer than
+        a thousand points; 96 for up to four thousand points if the objective is the distortion or the robust one.
     pairs : "auto", "all" or int, default="auto"
-        The number of pairs per point in the last round of the search. "auto" uses all pairs of up to 2048 points and about a
-        million pairs of more; if there are more than 65536 points (fewer in more than 128 dimensions, at least 16384), a
-        quarter of a million pairs of a random sample of as many. "all" uses every pair of all points, which is slow.
+        The number of pairs per point in the last round of the search. "auto" uses all pairs of up to 2048 points, and about a
+        million pairs of more points (for the distortion, up to 1024 points and a quarter of a million pairs). More than 65536
+        points (fewer in more than 128 dimensions, at least 16384) are searched on a random sample of that size, with a quarter
+        of a million pairs. "all" uses every pair of all points, which is slow.
     max_iter : int, default=500
         The largest number of iterations of the last round.
     tol : "auto" or float, default="auto"
         The search stops if two steps in a row improve the objective by less than this fraction. "auto" means 1e-10 if all pairs
-        are used, 1e-6 if some are, and 1e-5 on a sample: sampling errors are larger than smaller gains.
+        are used, 1e-6 if some are, and 1e-5 on a sample, whose sampling error exceeds smaller improvements.
     random_state : int, RandomState, Generator or None, default=None
         Seed for the sample of many points (see ``pairs``). With fewer points the result does not depend on it, nor on the order
         of the points.
@@ -383,9 +384,9 @@ class HoroPCA(HyperbolicReduction):
         Returns
         -------
         array of shape (n_samples, n_components)
-            Column k is the Busemann function of ``ideal_points_[k]``, in units of length. Where the optimum has merged the
-            ideal points (``spine_.kappa`` near 0) the columns coincide too: for features in as many directions as you like
-            use `BusemannWhitener`, or ``strategy="greedy"``.
+            Column k is the Busemann function of ``ideal_points_[k]``, in units of length. If the ideal points have
+            merged at the optimum (``spine_.kappa`` near 0), the columns coincide too. For features in as many directions as
+            you like, use `BusemannWhitener`, or ``strategy="greedy"``.
         """
         check_is_fitted(self)
         rows = check_rows(X, fitted_coordinates(self), estimator=self, graph=True)

@@ -18,7 +18,7 @@ class PGA(GeodesicReduction):
     """Principal geodesic analysis: geodesic projection on the best submanifold through the mean.
 
     This is exact PGA [1]_: the objective is measured on the manifold, not in a tangent space. The search starts from hulls of
-    data points improved by exchange, and uses L-BFGS with exact gradients.
+    data points, improved by exchanging one point for another, and uses L-BFGS with exact gradients.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class PGA(GeodesicReduction):
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        The number of starting points of each kind: hulls of data points, improved by exchange, and random ones. "auto" means 8.
+        The number of starting points of each kind: hulls of data points, and random ones. "auto" means 8.
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-8
@@ -66,8 +66,8 @@ class PGA(GeodesicReduction):
     n_iter_, converged_, status_
         How the search ended.
     objective_ : str
-        ``objective`` as it was in the fit, which `score` measures: "variance", the pair variance of the images (twice their
-        variance about the base point, were the space flat), or "residual".
+        ``objective`` as it was in the fit, which `score` measures: "variance", the pair variance of the images (in flat
+        space, twice their variance about the base point), or "residual".
     model_, curvature_
         The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int

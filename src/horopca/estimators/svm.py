@@ -77,7 +77,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
 
     See Also
     --------
-    BusemannWhitener : Euclidean features, for a learner that is not hyperbolic.
+    BusemannWhitener : Euclidean features, for any classifier.
     horopca.metrics.classification.compare_classifiers : this and others, cross-validated.
 
     Notes

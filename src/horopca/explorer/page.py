@@ -155,7 +155,7 @@ def explore(
     original : array of shape (n, d), SciPy sparse matrix (n, n), or distances (n, n), optional
         What the picture is compared with: the points before the reduction, in the same model and curvature; a graph, as a
         sparse matrix of edge lengths, with the distances of shortest paths; or, with ``metric="precomputed"``, a matrix of
-        distances. With several pictures, the original of the last. The page shows which neighbours were added and lost, and
+        distances. Of several pictures, the last is compared. The page shows which neighbours were added and lost, and
         the distortion of each point. Given points, it can refit HoroPCA to a selection, and refine the picture.
     details : sequence of n texts, mapping of names to such sequences, or data frame, optional
         Texts to show with a point and to search. Web addresses become links.

@@ -89,7 +89,7 @@ def translate_to_origin(x: Array, m: Array) -> Array:
 
 
 def reflect_to_origin(x: Array, m: Array) -> Array:
-    """The reflection that exchanges m and the origin. The paper centres data by it; in the ball it is an inversion.
+    """The reflection that exchanges m and the origin. The paper centres data with it; in the ball it is an inversion.
 
     Parameters
     ----------

@@ -284,7 +284,7 @@ def memory_limit(nbytes: float) -> Iterator[None]:
     Parameters
     ----------
     nbytes : number
-        Bytes that one file may take, more or fewer than the rule allows.
+        The limit in bytes, instead of the default: 16 times the size of the file, or 256 MiB if that is more.
 
     See Also
     --------

@@ -209,7 +209,7 @@ def is_same(path: Path, other: Path) -> bool:
 
 @contextmanager
 def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Iterator[Path]:
-    """Write a file completely or not at all: a context that yields a temporary path beside `path`.
+    """Write a file completely or not at all: a context manager that yields a temporary path beside `path`.
 
     The temporary file is renamed to `path` at the end, or removed after an error.
 

@@ -59,7 +59,7 @@ def fit_curvature(
     n_points: int = 300,
     random_state: Any = 0,
 ) -> CurvatureFit:
-    """The curvature of the hyperbolic space of a dimension in which distances have the least distortion.
+    """The curvature at which hyperbolic space of a given dimension represents distances with the least distortion.
 
     At each of 13 curvatures, points are moved to minimise the average distortion, the mean over pairs of ``|d' - d| / d``, by
     L-BFGS; every descent starts at the result of the neighbouring curvatures. Euclidean space is treated in the same way.

@@ -42,7 +42,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
     model : str, default="poincare"
         The model of hyperbolic space, as in `HoroPCA`.
     curvature : float, default=-1.0
-        Distances are in its unit.
+        Negative; distances are in its unit of length.
     algorithm : {"auto", "brute", "shells"}, default="auto"
         "brute" compares a query with all points, by matrix products: on a device for arrays that are stored there, and a chunk
         at a time for memory-mapped files. "shells" sorts points by radius into shells, with a k-d tree of the directions in
