@@ -16,7 +16,7 @@ import numpy as np
 from ..geometry import MODELS, ModelName, clip
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
 from ..geometry._points import Chunk
-from ..geometry.models import Domain, Model, row_norms
+from ..geometry.models import ON_BOUNDARY, Domain, Model, row_norms
 from .arguments import as_number, check_choice
 
 ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that the rows fit
@@ -123,12 +123,8 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
     """
     row = coordinates.row
     with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are outside
-        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - _square_error(X))):
-            return
-        if row.domain == "vectors" and row.radius is not None:
-            vectors = to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit
-            if bool((row.radius(vectors) <= reach).all()):
-                return  # nor is any row NaN
+        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - ON_BOUNDARY)):
+            return  # nor is any row NaN
         _check_finite(X, start, name)
         CHECKS[row.domain](X, coordinates, start, name)
         if row.radius is not None:
@@ -171,25 +167,11 @@ def _square(X: Array, coordinates: Coordinates) -> Array:
     return dot(space, space) * coordinates.scale**2
 
 
-def _square_error(X: Array) -> float:
-    """A bound of the rounding error of |X|^2 near 1, for any order of summation."""
-    return float(X.shape[1] + 4) * 2.0**-52
-
-
-def _outside(X: Array, coordinates: Coordinates) -> np.ndarray:
-    """Which rows are outside the open ball, computed exactly, so that it does not depend on the order of summation."""
-    square = to_numpy(_square(X, coordinates))
-    outside = ~(square < 1)
-    for row in np.flatnonzero(np.abs(square - 1) <= _square_error(X)):
-        z = to_numpy(X[int(row), :]) * coordinates.scale
-        high = z.astype(np.float32).astype(float)  # z = high + low, and their products are exact to 1e-31
-        low = z - high
-        outside[row] = fsum([-1.0, *(high * high), *(2 * high * low), *(low * low)]) >= 0
-    return outside
-
-
 def _check_ball(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    bad = _outside(X, coordinates)
+    square = to_numpy(_square(X, coordinates))
+    bad = ~(square < 1)
+    for row in np.flatnonzero(np.abs(square - 1) < ON_BOUNDARY):  # fsum does not depend on the order of summation
+        bad[row] = fsum(z * z for z in to_numpy(X[int(row), :]) * coordinates.scale) >= 1
     if bad.any():
         size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / coordinates.scale
         ball = "the unit ball" if coordinates.curvature == -1 else f"the ball of radius {radius:.6g}"
@@ -208,14 +190,13 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
             f"That is on the boundary{beyond} probably by rounding: horopca.geometry.clip({name}, 1e-5{option}) moves such "
             "rows inside (on the command line, --clip 1e-5)."
         )
-    larger = 1.01 * largest
-    other = -1 / larger / larger
-    hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
-    lorentz = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
-    if largest * coordinates.scale > MAYBE_EUCLIDEAN_FACTOR:
-        euclidean = "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA"
-        hint, other = (euclidean, -1.0) if largest * coordinates.scale > EUCLIDEAN_FACTOR else (hint + euclidean, other)
-    return f"{lorentz}{hint if other <= -FLATTEST else ''}."
+    hints = ["For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"]
+    if largest <= EUCLIDEAN_FACTOR * radius:
+        larger = 1.01 * largest
+        hints.append(f"for a larger ball pass its curvature, e.g. curvature={-1 / larger**2:.3g} (radius {larger:.3g})")
+    if largest > MAYBE_EUCLIDEAN_FACTOR * radius:
+        hints.append("vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA")
+    return "; ".join(hints) + "."
 
 
 # ------------------------------------------------------------ Lorentz coordinates
@@ -229,9 +210,8 @@ def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str
         return
 
     def describe(k: int) -> str:
-        shown = f" and t^2 - |s|^2 = {square[k]:.6g}" if np.isfinite(square[k]) else ""
         hint = f". Its curvature would be {-1 / square[k]:.6g}" if 0 < square[k] < np.inf and x[k, 0] > 0 else ""
-        return f"has t = {x[k, 0]:.6g}{shown}{hint}"
+        return f"has t = {x[k, 0]:.6g} and t^2 - |s|^2 = {square[k]:.6g}{hint}"
 
     where = "first" if time == 0 else "last"
     rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / coordinates.scale**2:.6g}, t > 0 (time {where})"
@@ -254,10 +234,10 @@ def _slack(X: Array) -> float:
 
 def off_hyperboloid(x: np.ndarray, coordinates: Coordinates, slack: float) -> tuple[np.ndarray, np.ndarray]:
     """t^2 - |s|^2 of rows (t, s), and which rows are off the hyperboloid by more than a fraction `slack` of t^2."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         t, r, radius = x[:, 0], row_norms(x[:, 1:]), 1 / coordinates.scale
         unit = np.maximum(np.abs(t), radius)  # no overflow of squares
-        level, square = (radius / unit) ** 2, (t - r) / unit * ((t + r) / unit)
+        level, square = (radius / unit) ** 2, (t - r) / unit * (t / unit + r / unit)
         off = np.abs(square - level) > slack * (t / unit) ** 2 + max(slack, HYPERBOLOID_SLACK) * level
         return (t - r) * (t + r), off | (t <= 0)
 

@@ -48,7 +48,7 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
     parts = [_summary(x) for x in filter(len, blocks())]
     if not parts:
         return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
-    counts, norms, extremes, nearest, cone_errors = zip(*parts, strict=True)
+    counts, norms, extremes, nearest = zip(*parts, strict=True)
     n, inner, outer = np.sum(counts, axis=0).tolist()
     least, largest = np.min(norms, axis=0)[0], np.max(norms, axis=0)[1]
     low, high = np.min(extremes, axis=0)[0], np.max(extremes, axis=0)[1]
@@ -58,20 +58,17 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
     for model, time in TIME_COLUMNS.items():
         positive = columns > 1 and low[time] > 0
         fitting[model] = _timed_coordinates(model, squares[model], rounding) if positive else None
+    # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|, the hyperboloid of infinite curvature
+    differ = bool((low < high).any())
+    cones = {model for model, time in TIME_COLUMNS.items() if differ and columns > 1 and low[time] > 0}
     for x in filter(len, blocks()):
         fitting = {model: found if found and _fits(x, found, rounding) else None for model, found in fitting.items()}
+        cones = {model for model in cones if not _off(x, Coordinates(model, -np.inf), 2 * rounding)}
 
-    differ = bool((low < high).any())
     for model, time in TIME_COLUMNS.items():
         if fitting[model] is not None and differ:  # a single row with t > |s| is on some hyperboloid
             words = f"t^2 - |s|^2 is {squares[model][1]:.6g} in every row, time {'first' if time == 0 else 'last'}"
             return Recognised(n, float(largest), fitting, (model,), words)
-    # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|
-    cones = [
-        model
-        for model, time in TIME_COLUMNS.items()
-        if differ and low[time] > 0 and max(part[model] for part in cone_errors) <= rounding
-    ]
     others = [model for model, row in MODELS.items() if row.recognised and model not in TIME_COLUMNS]
     fits = tuple(model for model in (*TIME_COLUMNS, *others) if fitting[model] is not None or model in cones)
     domains = {MODELS[model].domain: model for model in reversed(fits)}
@@ -96,14 +93,13 @@ def _summary(x: np.ndarray) -> tuple[Any, ...]:
     """The evidence in some rows.
 
     The numbers of rows, and of norms in the intervals of CROWD; the range of norms; that of each column; and for each model
-    with a time `_nearest_square` and `_cone_error`.
+    with a time `_nearest_square`.
     """
     size = row_norms(x)
     below, near, rim = (int(np.count_nonzero(size < bound)) for bound in CROWD)
     nearest = {model: _nearest_square(x, time) for model, time in TIME_COLUMNS.items()}
-    cone_errors = {model: _cone_error(x, time) for model, time in TIME_COLUMNS.items()}
     counts, norms = [len(x), near - below, rim - near], [float(size.min()), float(size.max())]
-    return counts, norms, [x.min(axis=0), x.max(axis=0)], nearest, cone_errors
+    return counts, norms, [x.min(axis=0), x.max(axis=0)], nearest
 
 
 def _nearest_square(x: np.ndarray, time: int) -> tuple[float, float]:
@@ -111,13 +107,6 @@ def _nearest_square(x: np.ndarray, time: int) -> tuple[float, float]:
     row = x[np.argmin(np.abs(x[:, time]))]
     t, r = float(row[time]), float(row_norms(np.delete(row, time)[None])[0])
     return t * t, (t - r) * (t + r)
-
-
-def _cone_error(x: np.ndarray, time: int) -> float:
-    """The largest |t^2 - |s|^2| / (t^2 + |s|^2): 0 on the light cone."""
-    y = x / np.maximum(np.abs(x).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow of squares
-    t, both = y[:, time] ** 2, (y**2).sum(axis=1)
-    return float((np.abs(2 * t - both) / np.maximum(both, 1e-300)).max())
 
 
 def _timed_coordinates(model: str, nearest: tuple[float, float], rounding: float) -> Coordinates | None:
@@ -136,10 +125,14 @@ def _fits(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
     """Whether rows are points of a model."""
     time = coordinates.row.time
     if time is not None:  # in any precision
-        near = x[:, time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
-        return bool(near) and not off_hyperboloid(time_first(x, time), coordinates, rounding)[1].any()
+        return bool(x[:, time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale) and not _off(x, coordinates, rounding)
     try:
         check_points(x, coordinates, 0, "X")
     except ValueError:
         return False
     return True
+
+
+def _off(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
+    """Whether any row is off the hyperboloid."""
+    return bool(off_hyperboloid(time_first(x, coordinates.row.time), coordinates, rounding)[1].any())

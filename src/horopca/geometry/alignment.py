@@ -78,10 +78,6 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
         ``align(x, y).move(x)`` is closest to y. If the points do not determine it (a single point, points on a geodesic) it is
         one of the optima and preserves orientation.
 
-    See Also
-    --------
-    translate : moves the origin to a point
-
     Examples
     --------
     >>> x = lift(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))

@@ -72,11 +72,6 @@ def translate_to_origin(x: Array, m: Array) -> Array:
     -------
     array of shape (..., d + 1)
 
-    See Also
-    --------
-    translate : the inverse
-    reflect_to_origin : a reflection that takes m to the origin
-
     Examples
     --------
     >>> import numpy as np
