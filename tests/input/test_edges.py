@@ -88,7 +88,7 @@ def test_every_method_works_at_the_largest_valid_radius(kind, name, options):
 
 
 @pytest.mark.parametrize("method", [TangentPCA, EuclideanPCA, RadialPCA])
-@pytest.mark.parametrize("r", [5.0, 20.0, 48.7, LARGEST_RADIUS - 1])
+@pytest.mark.parametrize("r", [20.0, 48.7, LARGEST_RADIUS - 1])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_points_close_together_far_from_the_origin(method, r):
     """Where products with the rows leave nothing but rounding, of either sign."""
@@ -126,7 +126,7 @@ def test_points_beyond_the_largest_radius_are_invalid_but_images_may_be_twice_as
 # ---------------------------------------------------------------- close together
 
 
-@pytest.mark.parametrize("scale", [1e-2, 1e-4, 1e-7, 1e-12, 1e-100, 1e-200, 0.0])
+@pytest.mark.parametrize("scale", [1e-2, 1e-7, 1e-200, 0.0])
 @pytest.mark.parametrize("aside", [0.0, 3.0])
 def test_the_mean_of_points_close_together_is_found_in_a_few_steps(scale, aside):
     for seed in range(5):
