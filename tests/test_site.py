@@ -61,12 +61,6 @@ def test_links_between_pages_work(page):
             assert anchor in headings(target_page), f"{page.name} links to {target}, but {target_page.name} has no such heading"
 
 
-def test_the_faq_has_the_words_that_people_search_for():
-    text = (DOCS / "faq.md").read_text(encoding="utf-8").lower()
-    words = {"outlier", "slow", "cite", "licence", "memory", "curvature", "at the rim", "which model", "different picture"}
-    assert not {word for word in words if word not in text}
-
-
 def included(page: Path) -> Path:
     """The page itself, or the file that it includes."""
     found = re.match(r"```{include} (\S+)", page.read_text(encoding="utf-8"))
