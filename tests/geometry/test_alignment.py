@@ -40,7 +40,6 @@ def test_recovers_an_isometry_in_every_array_library(xp, d, squares):
         # rounding of points at radius 5, e^5 times that of 1
         assert distance(to_numpy(found.move(xp.asarray(x))), g.move(x)).max() < 1e-12
         assert np.allclose(found.matrix(), g.matrix(), atol=1e-10)
-        assert distance(to_numpy(found.back(xp.asarray(g.move(x)))), x).max() < 1e-12
 
 
 @pytest.mark.parametrize("d", [2, 3, 6])
@@ -111,26 +110,12 @@ def test_weights_are_repeats():
         assert np.allclose(weighted.matrix(), align(x, y, 7.0 * times, squares=squares).matrix(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("d", [2, 3])
-def test_without_reflections(d):
-    x, mirror = cloud(30, d), np.eye(d)
-    mirror[0, 0] = -1
-    y = lift(shaken(x)[:, 1:] @ mirror)
-    either, proper = align(x, y), align(x, y, reflections=False)
-    assert np.linalg.det(either.turn) == pytest.approx(-1) and np.linalg.det(proper.turn) == pytest.approx(1)
-    assert cosh_sum(either, x, y) < cosh_sum(proper, x, y)
-    best = min(cosh_sum(isometry(d, radius=r, seed=s), x, y) for r in (0.0, 0.5) for s in range(0, 200, 2))
-    assert cosh_sum(proper, x, y) < best
-
-
 def test_clouds_that_do_not_determine_it():
     x, y = cloud(1, 3), cloud(1, 3, seed=1)
-    assert distance(align(x, y).move(x), y).max() < 1e-12 and np.linalg.det(align(x, y).turn) == pytest.approx(1)
+    assert distance(align(x, y).move(x), y).max() < 1e-12
     line = isometry(3).move(lift(np.outer(np.sinh(np.linspace(-3, 3, 9)), np.eye(3)[0])))
     there = isometry(3, seed=2).move(line)
-    for reflections in (False, True):
-        found = align(line, there, reflections=reflections)
-        assert distance(found.move(line), there).max() < 1e-11 and np.linalg.det(found.turn) == pytest.approx(1)
+    assert distance(align(line, there).move(line), there).max() < 1e-11
     same = np.repeat(x, 5, axis=0)
     assert distance(align(same, np.repeat(y, 5, axis=0), squares=True).move(same), y).max() < 1e-12
 

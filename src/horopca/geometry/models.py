@@ -80,10 +80,6 @@ def hyperboloid_to_tangent(x: Array) -> Array:
     return x[..., 1:] * ratio[..., None]
 
 
-def _hyperboloid_to_time_last(x: Array) -> Array:
-    return array_namespace(x).concat([x[..., 1:], x[..., :1]], axis=-1)
-
-
 def _poincare_radial(square: Array) -> tuple[Array, Array]:
     stretch: Any = 2 / _one_minus(square)
     return stretch - 1, stretch
@@ -182,7 +178,9 @@ ModelName = Literal["poincare", "lorentz", "lorentz-time-last", "klein", "halfsp
 MODELS: dict[str, Model] = {
     "poincare": Model(lambda x: x[..., 1:] / (1 + x[..., :1]), _poincare_radial, "ball", farthest=36.0, kernel=True),
     "lorentz": Model(lambda x: x, _lorentz_radial, "hyperboloid", _time_radius(0), time=0, kernel=True),
-    "lorentz-time-last": Model(_hyperboloid_to_time_last, _lorentz_radial, "hyperboloid", _time_radius(-1), time=-1),
+    "lorentz-time-last": Model(
+        lambda x: array_namespace(x).roll(x, -1, axis=-1), _lorentz_radial, "hyperboloid", _time_radius(-1), time=-1
+    ),
     "klein": Model(lambda x: x[..., 1:] / x[..., :1], _klein_radial, "ball", farthest=18.0, kernel=True, recognised=False),
     "halfspace": Model(hyperboloid_to_halfspace, None, "halfspace", _halfspace_radius, scaled=False),
     "lorentz-space": Model(lambda x: x[..., 1:], _lorentz_radial, "space", lambda X: np.arcsinh(row_norms(X)), kernel=True),
