@@ -100,8 +100,8 @@ def sections(value: object) -> dict[str, str]:
     return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
-# examples that cannot run here: they download data, or hyperbolix needs Python 3.12
-NOT_RUN = {"from_hyperbolix", "fetch_embedding", "fetch_graph", "fetch_network"}
+# examples that cannot run here: they download data
+NOT_RUN = {"fetch_embedding", "fetch_graph", "fetch_network"}
 
 
 @pytest.mark.parametrize("name", sorted(CALLED.keys() - TYPES.keys()))

@@ -96,28 +96,6 @@ def test_hypll():
     assert np.allclose(distances(X, model, curvature), theirs, rtol=1e-5)  # their c is a float32
 
 
-@pytest.mark.parametrize("name", ["Poincare", "Hyperboloid", "ProperVelocity", "Klein", "HalfSpace", "Stereographic"])
-def test_hyperbolix(name):
-    manifolds = pytest.importorskip("hyperbolix.manifolds")
-    import jax
-
-    jax.config.update("jax_enable_x64", True)
-    manifold = getattr(manifolds, name)(dtype=jax.numpy.float64, c=0.6)
-    v = np.asarray(vectors(d=4 if name == "Hyperboloid" else 3)) * 0.5
-    v[:, 0] *= name != "Hyperboloid"  # tangent at the origin
-    points = jax.vmap(lambda u: manifold.expmap_0(u, 0.6))(jax.numpy.asarray(v))
-    found = horopca.from_hyperbolix(points, manifold)
-    assert found[2] == -0.6 and horopca.from_hyperbolix(points, manifold, c=2.0)[2] == -2.0
-    theirs = jax.vmap(lambda x, y: manifold.dist(x, y, 0.6))(points[:10], points[10:])
-    assert np.allclose(distances(*found), np.asarray(theirs), rtol=1e-9)
-
-
-def test_a_curvature_that_is_passed_replaces_that_of_the_manifold():
-    hyperboloid = manifold("hyperbolix", "Hyperboloid")  # without a c of its own
-    for c in (0.5, torch.tensor(0.5), np.float64(0.5)):
-        assert horopca.from_hyperbolix(vectors(), hyperboloid, c=c)[1:] == ("lorentz", -0.5)
-
-
 def manifold(library, name, bases=(), **given):
     """A stand-in for a manifold of a library that may not be installed."""
     return type(name, bases, {"__module__": f"{library}.manifolds", **given})()
@@ -134,8 +112,6 @@ def test_manifolds_are_recognised_by_the_names_of_their_classes():
             f"manifold must be one of geoopt's Stereographic, Lorentz, but is {type(other).__name__}. For a product, pass the "
             "coordinates of its hyperbolic factor with that factor."
         )
-    for model, name in (("poincare", "Poincare"), ("lorentz-space", "ProperVelocity"), ("klein", "Klein")):
-        assert horopca.from_hyperbolix(X, manifold("hyperbolix", name, c=0.5)) == (X, model, -0.5)
 
 
 def test_the_axis_of_the_coordinates_becomes_the_last():
@@ -156,8 +132,6 @@ def test_the_axis_of_the_coordinates_becomes_the_last():
          "manifold must have one negative curvature, but this Stereographic of geoopt has 0.5."),
         (lambda: horopca.from_geoopt(vectors(), manifold("geoopt", "Stereographic", k=-torch.ones(3))),
          "manifold must have one negative curvature, but this Stereographic of geoopt has tensor([-1., -1., -1.])."),
-        (lambda: horopca.from_hyperbolix(vectors(), manifold("hyperbolix", "Hyperboloid"), c=-0.5),
-         "c must be a positive number (the curvature is -c), but is -0.5."),
     ],
 )  # fmt: skip
 def test_errors_of_manifolds(call, message):

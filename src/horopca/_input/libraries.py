@@ -21,14 +21,6 @@ MANIFOLDS: dict[str, dict[str, tuple[ModelName, Callable[[Any], Any]]]] = {
         "Lorentz": ("lorentz", lambda manifold: -1 / manifold.k),  # whose k is a squared radius
     },
     "hypll": {"PoincareBall": ("poincare", lambda manifold: -manifold.c())},
-    "hyperbolix": {
-        "Poincare": ("poincare", lambda manifold: -manifold.c),
-        "Stereographic": ("poincare", lambda manifold: -manifold.c),
-        "Hyperboloid": ("lorentz", lambda manifold: -manifold.c),
-        "ProperVelocity": ("lorentz-space", lambda manifold: -manifold.c),
-        "Klein": ("klein", lambda manifold: -manifold.c),
-        "HalfSpace": ("halfspace", lambda manifold: -manifold.c),
-    },
 }
 
 SAME_CURVATURE = 1e-5  # Relative difference of curvatures that are equal: some libraries keep theirs in float32.
@@ -101,33 +93,6 @@ def from_hypll(points: Any) -> ImportedPoints:
     return points.tensor.movedim(points.man_dim, -1), model, curvature
 
 
-def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> ImportedPoints:
-    """Points of hyperbolix as an array, a model and a curvature.
-
-    Parameters
-    ----------
-    points : array of shape (..., n_features)
-        Points of the manifold.
-    manifold : hyperbolix manifold
-        ``Poincare``, ``Hyperboloid``, ``ProperVelocity``, ``Klein``, ``HalfSpace`` or ``Stereographic`` with positive c.
-    c : number or None
-        The points have curvature -c. None means the c of the manifold.
-
-    Returns
-    -------
-    points : array, unchanged
-    model : str
-    curvature : float
-
-    Examples
-    --------
-    >>> X, model, curvature = from_hyperbolix(z, Hyperboloid(), c=0.5)      # doctest: +SKIP
-    """
-    if c is not None and not as_number(c) > 0:
-        raise ValueError(f"c must be a positive number (the curvature is -c), but is {as_number(c)!r}.")
-    return points, *_coordinates_in("hyperbolix", manifold, None if c is None else -as_number(c))
-
-
 def coordinates_of(X: Any) -> Coordinates | None:
     """The coordinates of a ``ManifoldTensor`` or ``ManifoldParameter`` of geoopt; None for anything else."""
     known = any(kind.__module__.split(".")[0] == "geoopt" for kind in type(X).__mro__)
@@ -181,13 +146,13 @@ def _without_manifold(X: Any) -> Any:
     return X.as_subclass(torch.Tensor)
 
 
-def _coordinates_in(library: str, manifold: Any, known: float | None = None) -> Coordinates:
-    """Our coordinates for a manifold of a library, with a `known` curvature if given. Raises ValueError if there are none."""
+def _coordinates_in(library: str, manifold: Any) -> Coordinates:
+    """Our coordinates for a manifold of a library. Raises ValueError if there are none."""
     conventions = MANIFOLDS[library]
     for kind in type(manifold).__mro__:
         if kind.__module__.split(".")[0] == library and kind.__name__ in conventions:
             model, curvature = conventions[kind.__name__]
-            found: Any = as_number(curvature(manifold)) if known is None else known
+            found = as_number(curvature(manifold))
             if getattr(found, "shape", ()) or not found < 0:
                 raise ValueError(
                     f"manifold must have one negative curvature, but this {type(manifold).__name__} of {library} has {found}."

@@ -103,7 +103,7 @@ def _timed_coordinates(model: str, nearest: np.ndarray, rounding: float) -> Coor
     """
     x = time_first(nearest, MODELS[model].time)
     row = x[x[:, 0].argmin()]
-    t, r = float(row[0]), float(np.hypot.reduce(row[1:]))
+    t, r = float(row[0]), float(row_norms(row[None, 1:])[0])
     square, rounding = (t - r) * (t + r), rounding * (t * t + r * r)
     if not square > rounding:
         return None
