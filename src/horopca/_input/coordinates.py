@@ -203,28 +203,23 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
 
 
 def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    rows, time, slack = to_numpy(X), coordinates.row.time, _slack(X)
-    x = time_first(rows, time)
-    square, bad = off_hyperboloid(x, coordinates, slack)
+    rows, row, scale, slack = to_numpy(X), coordinates.row, coordinates.scale, _slack(X)
+    square, bad = off_hyperboloid(rows, row, scale, slack)
     if not bad.any():
         return
+    t = rows[:, row.time]
 
     def describe(k: int) -> str:
-        hint = f". Its curvature would be {-1 / square[k]:.6g}" if 0 < square[k] < np.inf and x[k, 0] > 0 else ""
-        return f"has t = {x[k, 0]:.6g} and t^2 - |s|^2 = {square[k]:.6g}{hint}"
+        hint = f". Its curvature would be {-1 / square[k]:.6g}" if 0 < square[k] < np.inf and t[k] > 0 else ""
+        return f"has t = {t[k]:.6g} and t^2 - |s|^2 = {square[k]:.6g}{hint}"
 
-    where = "first" if time == 0 else "last"
-    rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / coordinates.scale**2:.6g}, t > 0 (time {where})"
+    where: dict[int | None, str] = {0: "first", -1: "last"}
+    rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / scale**2:.6g}, t > 0 (time {where[row.time]})"
     remedy = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
-    for model, row in MODELS.items():
-        if row.time is not None and not off_hyperboloid(time_first(rows, row.time), coordinates, slack)[1].any():
-            remedy = f"They do with the time {'first' if row.time == 0 else 'last'}: pass model={model!r}."
+    for model, other in MODELS.items():
+        if other.time is not None and not off_hyperboloid(rows, other, scale, slack)[1].any():
+            remedy = f"They do with the time {where[other.time]}: pass model={model!r}."
     _raise_for(bad, start, rule, "do not", describe, remedy)
-
-
-def time_first(X: np.ndarray, time: int | None) -> np.ndarray:
-    """Rows with a time first or last as rows (t, s)."""
-    return np.roll(X, 1, axis=1) if time == -1 else X
 
 
 def _slack(X: Array) -> float:
@@ -232,10 +227,10 @@ def _slack(X: Array) -> float:
     return max(HYPERBOLOID_SLACK, 8 * float(array_namespace(X).finfo(X.dtype).eps))
 
 
-def off_hyperboloid(x: np.ndarray, coordinates: Coordinates, slack: float) -> tuple[np.ndarray, np.ndarray]:
-    """t^2 - |s|^2 of rows (t, s), and which rows are off the hyperboloid by more than a fraction `slack` of t^2."""
+def off_hyperboloid(X: np.ndarray, row: Model, scale: float, slack: float) -> tuple[np.ndarray, np.ndarray]:
+    """t^2 - |s|^2 of rows of a model with a time, and which of them are off the hyperboloid by more than `slack` of t^2."""
     with np.errstate(over="ignore", invalid="ignore"):
-        t, r, radius = x[:, 0], row_norms(x[:, 1:]), 1 / coordinates.scale
+        t, r, radius = X[:, row.time], row_norms(X[:, row.space]), 1 / scale
         unit = np.maximum(np.abs(t), radius)  # no overflow of squares
         level, square = (radius / unit) ** 2, (t - r) / unit * (t / unit + r / unit)
         off = np.abs(square - level) > slack * (t / unit) ** 2 + max(slack, HYPERBOLOID_SLACK) * level
@@ -244,19 +239,17 @@ def off_hyperboloid(x: np.ndarray, coordinates: Coordinates, slack: float) -> tu
 
 def _check_space(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
     """Raise ValueError if the rows have a time after all: enough of them, where neither chance nor rounding explains it."""
-    rows, slack = to_numpy(X), _slack(X)
+    rows, scale, slack = to_numpy(X), coordinates.scale, _slack(X)
     for model, row in MODELS.items():
         if row.time is None or X.shape[1] < 2:
             continue
-        x = time_first(rows, row.time)
-        if np.count_nonzero(np.abs(x[:, 0]) * coordinates.scale < LARGEST_CERTAIN_TIME) < CERTAIN_ROWS:
+        if np.count_nonzero(np.abs(rows[:, row.time]) * scale < LARGEST_CERTAIN_TIME) < CERTAIN_ROWS:
             continue
         # a few rows are enough to reject most arrays
-        if not any(off_hyperboloid(part, coordinates, slack)[1].any() for part in (x[:CERTAIN_ROWS], x)):
+        if not any(off_hyperboloid(part, row, scale, slack)[1].any() for part in (rows[:CERTAIN_ROWS], rows)):
             raise ValueError(
                 f"{name} must be Lorentz coordinates without the time (model={coordinates.model!r}), but rows {start} to "
-                f"{start + len(x) - 1} include it: t^2 - |s|^2 is {1 / coordinates.scale**2:.6g} in all of them. "
-                f"Pass model={model!r}."
+                f"{start + len(rows) - 1} include it: t^2 - |s|^2 is {1 / scale**2:.6g} in all of them. Pass model={model!r}."
             )
 
 

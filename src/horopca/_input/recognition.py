@@ -10,7 +10,7 @@ import numpy as np
 
 from ..geometry import MODELS
 from ..geometry.models import row_norms
-from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points, off_hyperboloid, time_first
+from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points, off_hyperboloid
 
 EXAMINED_ELEMENTS = 1 << 20  # The number of elements that are examined at a time.
 # Rounding error of t^2 + |s|^2: Lorentz coordinates are often trained in float32.
@@ -66,10 +66,10 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
     for model in TIME_COLUMNS:
         fitting[model] = _timed_coordinates(model, np.stack(nearest[model]), rounding) if model in timed else None
     # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|, the hyperboloid of infinite curvature
-    cones = {model: check_coordinates(model, -1.0)._replace(curvature=-np.inf) for model in timed if differ}
+    cones = timed if differ else []
     for x in filter(len, blocks()):
         fitting = {model: found if found and _fits(x, found, rounding) else None for model, found in fitting.items()}
-        cones = {model: cone for model, cone in cones.items() if not _off(x, cone, 2 * rounding)}
+        cones = [model for model in cones if not off_hyperboloid(x, MODELS[model], np.inf, 2 * rounding)[1].any()]
 
     for model, time in TIME_COLUMNS.items():
         found = fitting[model]
@@ -101,9 +101,9 @@ def _timed_coordinates(model: str, nearest: np.ndarray, rounding: float) -> Coor
 
     The curvature is exactly -1 if it is so within rounding.
     """
-    x = time_first(nearest, MODELS[model].time)
-    row = x[x[:, 0].argmin()]
-    t, r = float(row[0]), float(row_norms(row[None, 1:])[0])
+    row = MODELS[model]
+    x = nearest[nearest[:, row.time].argmin()]
+    t, r = float(x[row.time]), float(row_norms(x[None, row.space])[0])
     square, rounding = (t - r) * (t + r), rounding * (t * t + r * r)
     if not square > rounding:
         return None
@@ -115,16 +115,12 @@ def _timed_coordinates(model: str, nearest: np.ndarray, rounding: float) -> Coor
 
 def _fits(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
     """Whether rows are points of a model."""
-    time = coordinates.row.time
-    if time is not None:  # in any precision
-        return bool(x[:, time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale) and not _off(x, coordinates, rounding)
+    row = coordinates.row
+    if row.time is not None:  # in any precision
+        near = x[:, row.time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
+        return bool(near) and not off_hyperboloid(x, row, coordinates.scale, rounding)[1].any()
     try:
         check_points(x, coordinates, 0, "X")
     except ValueError:
         return False
     return True
-
-
-def _off(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
-    """Whether any row is off the hyperboloid."""
-    return bool(off_hyperboloid(time_first(x, coordinates.row.time), coordinates, rounding)[1].any())
