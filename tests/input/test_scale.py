@@ -9,13 +9,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from clouds import cloud, clusters
+from clouds import clusters
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, metrics
 from horopca.geometry import distance, lift, to_hyperboloid, translate
-from horopca.geometry._points import Chunk
-from horopca.geometry.isometries import Frame
-from horopca.projections import Spine, slide
-from horopca.projections.horospherical import Slide
 
 N = 70_000  # more rows than are searched
 
@@ -26,18 +22,6 @@ def X():
 
 
 # ---------------------------------------------------------------- products instead of points
-
-
-@pytest.mark.parametrize("kappa", [0.7, 1e-3, 0.0, -1e-3, -0.8])
-@pytest.mark.parametrize("K", [1, 2, 4])
-def test_the_fast_projection_is_the_careful_one(kappa, K):
-    x, q = cloud(300, 4, seed=K), np.linalg.qr(np.random.default_rng(K).standard_normal((4, 4)))[0]
-    spine = Spine(q[0], kappa, q[1:K])
-    before, after = Frame(cloud(1, 4, seed=3)[0], np.eye(4)), Frame(cloud(1, K, seed=4)[0], np.eye(K))
-    images, lost = Slide.along(spine, before.matrix(), after.matrix()).images(Chunk.of(x))
-    careful = after.enter(to_hyperboloid(slide(before.enter(x), spine), "halfspace"))
-    assert lost.mean() < 0.1
-    assert distance(images, careful)[~lost].max() < 1e-8
 
 
 def test_points_for_which_products_cancel_are_projected_too():
