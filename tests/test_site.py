@@ -67,14 +67,6 @@ def included(page: Path) -> Path:
     return (page.parent / found.group(1)).resolve() if found else page
 
 
-def test_every_page_is_in_the_table_of_contents_once():
-    trees = "".join(
-        re.findall(r"```{toctree}\n(.*?)```", "".join(page.read_text(encoding="utf-8") for page in PAGES), re.DOTALL)
-    )
-    named = [line for line in trees.splitlines() if line and not line.startswith(":")]
-    assert sorted(named) == sorted([*({page.stem for page in PAGES} - {"index"}), "api/index", "gallery/index"])
-
-
 def test_the_reference_has_every_public_name_and_no_other():
     names = public_names()
     shown = {id(getattr(import_module(module), name)) for module, found in names.items() for name in found}
