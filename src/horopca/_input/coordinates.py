@@ -128,7 +128,8 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
         _check_finite(X, start, name)
         CHECKS[row.domain](X, coordinates, start, name)
         if row.radius is not None:
-            _check_radius(row.radius(to_numpy(X) * coordinates.unit), start, name, reach)
+            rows = to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit
+            _check_radius(row.radius(rows), start, name, reach)
 
 
 def _raise_for(bad: np.ndarray, start: int, rule: str, fault: str, describe: Callable[[int], str], remedy: str = "") -> None:
