@@ -61,3 +61,14 @@ def test_workflows_pin_every_action_by_digest():
     workflows = (ROOT / ".github" / "workflows").glob("*.yml")
     used = re.findall(r"uses: (?!\./)(\S+)", "\n".join(path.read_text(encoding="utf-8") for path in workflows))
     assert used and not [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)]
+
+
+def test_the_lowest_version_of_every_dependency_can_be_read_off():
+    """As `make lowest` does."""
+    assert all(re.fullmatch(r"[a-z-]+>=\d+(\.\d+)*", dependency) for dependency in PYPROJECT["project"]["dependencies"])
+
+
+def test_make_help_lists_every_target():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (targets,) = re.findall(r"^\.PHONY: (.+)$", makefile, flags=re.MULTILINE)
+    assert set(re.findall(r"^([a-z-]+):.*  ## \S", makefile, flags=re.MULTILINE)) == set(targets.split())

@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from . import statistics as statistics
     from . import torch as torch
     from ._input.libraries import from_geoopt as from_geoopt
-    from ._input.libraries import from_hyperbolix as from_hyperbolix
     from ._input.libraries import from_hypll as from_hypll
     from .embed.refinement import refine as refine
     from .estimators import *  # noqa: F403
     from .explorer import explore as explore
     from .metrics.comparison import compare as compare
 
-    __all__ = ["__version__", "compare", "explore", "from_geoopt", "from_hyperbolix", "from_hypll", "refine"]
+    __all__ = ["__version__", "compare", "explore", "from_geoopt", "from_hypll", "refine"]
     __all__ += estimators.__all__  # type checkers need it in this form; `__getattr__` makes the same list
 
 __version__ = "0.1.0"
@@ -41,7 +40,7 @@ __version__ = "0.1.0"
 _SUBMODULES = ("datasets", "embed", "geometry", "io", "metrics", "neighbors", "plots", "projections", "statistics")
 _OPTIONAL_SUBMODULES = ("anndata", "torch")  # which need libraries of the same names
 _FUNCTIONS = {"compare": "metrics.comparison", "explore": "explorer", "refine": "embed.refinement"}
-_FUNCTIONS |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_input.libraries")
+_FUNCTIONS |= dict.fromkeys(("from_geoopt", "from_hypll"), "_input.libraries")
 
 
 def __getattr__(name: str) -> Any:

@@ -40,7 +40,6 @@ def test_recovers_an_isometry_in_every_array_library(xp, d, squares):
         # rounding of points at radius 5, e^5 times that of 1
         assert distance(to_numpy(found.move(xp.asarray(x))), g.move(x)).max() < 1e-12
         assert np.allclose(found.matrix(), g.matrix(), atol=1e-10)
-        assert distance(to_numpy(found.back(xp.asarray(g.move(x)))), x).max() < 1e-12
 
 
 @pytest.mark.parametrize("d", [2, 3, 6])
@@ -111,26 +110,12 @@ def test_weights_are_repeats():
         assert np.allclose(weighted.matrix(), align(x, y, 7.0 * times, squares=squares).matrix(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("d", [2, 3])
-def test_without_reflections(d):
-    x, mirror = cloud(30, d), np.eye(d)
-    mirror[0, 0] = -1
-    y = lift(shaken(x)[:, 1:] @ mirror)
-    either, proper = align(x, y), align(x, y, reflections=False)
-    assert np.linalg.det(either.turn) == pytest.approx(-1) and np.linalg.det(proper.turn) == pytest.approx(1)
-    assert cosh_sum(either, x, y) < cosh_sum(proper, x, y)
-    best = min(cosh_sum(isometry(d, radius=r, seed=s), x, y) for r in (0.0, 0.5) for s in range(0, 200, 2))
-    assert cosh_sum(proper, x, y) < best
-
-
 def test_clouds_that_do_not_determine_it():
     x, y = cloud(1, 3), cloud(1, 3, seed=1)
-    assert distance(align(x, y).move(x), y).max() < 1e-12 and np.linalg.det(align(x, y).turn) == pytest.approx(1)
+    assert distance(align(x, y).move(x), y).max() < 1e-12
     line = isometry(3).move(lift(np.outer(np.sinh(np.linspace(-3, 3, 9)), np.eye(3)[0])))
     there = isometry(3, seed=2).move(line)
-    for reflections in (False, True):
-        found = align(line, there, reflections=reflections)
-        assert distance(found.move(line), there).max() < 1e-11 and np.linalg.det(found.turn) == pytest.approx(1)
+    assert distance(align(line, there).move(line), there).max() < 1e-11
     same = np.repeat(x, 5, axis=0)
     assert distance(align(same, np.repeat(y, 5, axis=0), squares=True).move(same), y).max() < 1e-12
 
@@ -144,30 +129,24 @@ def test_lists_and_rows_of_weight_zero():
     assert np.allclose(align(missing, np.vstack([y, y[:1]]), np.r_[1, 1, 1, 1, 0]).matrix(), found.matrix())
 
 
-def test_tolerance_of_the_time():
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x: (x[:0], x[:0]), r"x and y must be points .* shapes \(0, 3\)"),
+        (lambda x: (x, x[:3]), r"x and y must be points .* shapes \(4, 3\) and \(3, 3\)"),
+        (lambda x: (np.where(x == x[2, 1], np.nan, x), x), "x must hold points of the hyperboloid.* but row 2 is .*nan"),
+        (lambda x: (x, x * [1 + 2e-2, 1, 1]), "y must hold points of the hyperboloid.* but row 0 is .* with to_hyperboloid"),
+        (lambda x: (lift(np.sinh(200.0) * np.eye(2)), x[:2]), "x must hold points within radius 175 of the origin"),
+        (lambda x: (x, x, np.ones(3)), "weights must be one number for each of the 4 points"),
+        (lambda x: (x, x, np.zeros(4)), "weights must be finite and non-negative"),
+        (lambda x: (x, x, np.array([1.0, -1, 1, 1])), "weights must be finite and non-negative"),
+    ],
+)
+def test_errors_of_align(change, message):
+    with pytest.raises(ValueError, match=message):
+        align(*change(cloud(4, 2)))
+
+
+def test_a_time_may_be_rounded():
     x = lift(np.array([[0.0, 80.0], [1.0, 2.0], [0.0, 0.0]]))
     assert distance(align(x * [1 + 5e-3, 1, 1], x).move(x), x).max() < 0.1
-    with pytest.raises(ValueError, match="row 0 is"):
-        align(x * [1 + 2e-2, 1, 1], x)
-
-
-def test_errors_of_align():
-    x = cloud(4, 2)
-    with pytest.raises(ValueError, match=r"x and y must be points .* shapes \(0, 3\)"):
-        align(x[:0], x[:0])
-    for bad in (np.nan, np.inf):
-        holed = x.copy()
-        holed[2, 1] = bad
-        with pytest.raises(ValueError, match=rf"x must hold points of the hyperboloid.* but row 2 is .*{bad}"):
-            align(holed, x)
-    with pytest.raises(ValueError, match=r"y must hold points of the hyperboloid.* with to_hyperboloid"):
-        align(x, x / 100)
-    with pytest.raises(ValueError, match=r"x and y must be points .* shapes \(4, 3\) and \(3, 3\)"):
-        align(x, x[:3])
-    with pytest.raises(ValueError, match="x must hold points within radius 175 of the origin"):
-        align(lift(np.sinh(200.0) * np.eye(2)), x[:2])
-    with pytest.raises(ValueError, match="weights must be one number for each of the 4 points"):
-        align(x, x, np.ones(3))
-    for bad in (np.zeros(4), np.array([1.0, -1, 1, 1]), np.array([1.0, np.nan, 1, 1])):
-        with pytest.raises(ValueError, match="weights must be finite and non-negative"):
-            align(x, x, bad)

@@ -75,7 +75,7 @@ def test_translations_and_reflection_are_isometries_that_move_what_they_say(x, m
     assert np.allclose(geo.reflect_to_origin(geo.reflect_to_origin(x, m), m), x, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [0.0, 1e-310, 1e-158, 1e-152, 1e-100])
+@pytest.mark.parametrize("size", [0.0, 1e-310, 1e-152, 1e-100])
 def test_tiny_translations_are_the_identity(size):
     x, m = cloud(5, 3), lift(size * np.array([0.6, 0.0, 0.8]))
     for move in (geo.translate, geo.translate_to_origin):

@@ -78,7 +78,7 @@ def test_the_gradient_of_a_distance_between_points_that_meet_is_zero():
 
 
 @pytest.mark.parametrize("name", ["distance", "log", "geodesic", "translate_to_origin"])
-@pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-12])
 def test_gradients_near_the_origin_tend_to_those_at_it(name, scale):
     near, far = space(seed=5).detach(), space(seed=6).detach()
     at, beside = (gradient(BOTH[name], s, far) for s in (0 * near, scale * near))
@@ -86,14 +86,13 @@ def test_gradients_near_the_origin_tend_to_those_at_it(name, scale):
         assert torch.allclose(a, b, atol=20 * scale + 1e-12)  # they change by about as much as the points
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("scale", [1e-3, 1e-9])
 def test_gradients_of_points_that_nearly_meet_tend_to_their_limits(scale):
     """That of the distance is a unit vector of the tangent space, that of the geodesic the same as where they meet."""
     s, v = space(seed=5).detach(), space(seed=6).detach()
     g = gradient(BOTH["distance"], s, s + scale * v)[1]
-    # in the metric at s, <g, g> - <g, s>^2 / ... = 1: the dual norm of a gradient in space coordinates
-    square = (g * g).sum(-1) + (g * s).sum(-1) ** 2
-    assert torch.allclose(square, torch.ones(6, dtype=torch.float64), atol=100 * scale + 1e-3 * (scale < 1e-11) + 1e-6)
+    square = (g * g).sum(-1) + (g * s).sum(-1) ** 2  # the dual norm in space coordinates
+    assert torch.allclose(square, torch.ones(6, dtype=torch.float64), atol=100 * scale + 1e-6)
     at, beside = gradient(BOTH["geodesic"], s, s), gradient(BOTH["geodesic"], s, s + scale * v)
     assert all(torch.allclose(a, b, atol=100 * scale + 1e-9) for a, b in zip(at, beside, strict=True))
 

@@ -111,11 +111,6 @@ def test_errors_of_distances_are_those_of_rounded_input(radius):
         assert error <= 1e-10 * truth or radius > 12
 
 
-def test_the_last_floats_before_the_boundary_have_a_distance():
-    x = np.array([1 - 2.0**-53, 0.0])
-    assert distance(to_hyperboloid(x), to_hyperboloid(-x)) == pytest.approx(2 * 37.43, rel=1e-3)
-
-
 @pytest.mark.parametrize("radius", [1.0, 8.0, 18.0])
 def test_exp_undoes_log_far_from_the_origin(radius):
     """A tangent vector at radius r is known to 1e-16 e^r; at distance d from x that is a displacement of e^d times as much."""
@@ -172,10 +167,8 @@ def test_busemann_values(radius, angle):
 
 @pytest.mark.parametrize("radius", [1.0, 30.0, 300.0])
 def test_busemann_values_of_lorentz_points_on_the_ray(radius):
-    q = np.array([0.6, 0.8])
-    for side in (1, -1):
-        x = lift(side * np.sinh(radius) * q)
-        assert busemann(x, q) == pytest.approx(-side * radius, rel=1e-14)
+    x = lift(np.sinh(radius) * np.array([[0.6, 0.8], [-0.6, -0.8]]))
+    assert busemann(x, np.array([0.6, 0.8])) == pytest.approx([-radius, radius], rel=1e-14)
 
 
 @pytest.mark.parametrize("radius", [1e-3, 1.0, 12.0])
@@ -197,14 +190,12 @@ def test_projections_on_two_ideal_points(radius, apart):
         assert gap <= 1e-10 * max(radius, 1.0) or apart < 1e-3
 
 
-@pytest.mark.parametrize("height", np.linspace(-0.75, 0.75, 11))
+@pytest.mark.parametrize("height", [-0.75, -0.1, 0.0, 0.6])
 def test_points_on_the_spine_are_accurate(height):
     """There R = 0: computed as a difference of squares it would be worth 1e-8."""
     spine = spine_from_ideal_points(np.array([[0.6, 0.8, 0], [0.6, -0.8, 0]]))
-    p = from_hyperboloid(to_hyperboloid(np.array([0.6, height, 0.0]), "klein"))
-    x = to_hyperboloid(p)
-    b = x[2]
-    expected = np.sqrt(spine.kappa * (1 + b * b))  # r where R = 0
+    x = to_hyperboloid(np.array([0.6, height, 0.0]), "klein")
+    expected = np.sqrt(spine.kappa * (1 + x[2] ** 2))  # r where R = 0
     assert 1 / slide(x[None], spine)[0, -1] == pytest.approx(expected, rel=2e-14)
 
 
@@ -244,18 +235,3 @@ def test_frechet_mean_of_a_symmetric_cloud_is_its_centre(centre):
     mean = frechet_mean(x)
     assert mean.converged
     assert exact_distance(exact(mean.point[1:]), exact(m[1:])) <= 1e-15 * np.exp(2 * centre) / 10 + 1e-13
-
-
-def test_frechet_mean_against_mpmath():
-    """The gradient, the sum of logarithms at the mean, vanishes to 1e-12."""
-    z = np.random.default_rng(0).uniform(-0.57, 0.57, size=(8, 3))
-    m = exact(frechet_mean(to_hyperboloid(z)).point[1:])
-    total = [mp.mpf(0)] * 4
-    base = [time_of(m), *m]
-    for row in z:
-        s = ball_point(row)
-        y = [time_of(s), *s]
-        c = time_of(m) * y[0] - dot(m, s)
-        d = mp.acosh(c)
-        total = [a + d / mp.sinh(d) * (b - c * e) for a, b, e in zip(total, y, base, strict=True)]
-    assert max(abs(a) for a in total) < 1e-12

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -25,21 +23,21 @@ def next_to_the_rim(d: int, n: int = 100, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("model", ["poincare", "klein"])
-@pytest.mark.parametrize("d", [2, 3, 8, 33])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_valid_points_next_to_the_rim_are_finite_in_every_conversion(model, d, order):
-    coordinates = Coordinates(model, -1.0)
-    X = np.asarray(next_to_the_rim(d), order=order)
-    inside = [row for row in X if accepted(row[None], coordinates)]
-    assert len(inside) == sum(sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist())
-    assert 0 < len(inside) < len(X)
-    X = np.asarray(inside, order=order)
-    rows = check_rows(X, coordinates)
-    for x in (rows.all(), rows.take(np.arange(len(X))), to_hyperboloid(X, model), next(rows.chunks()).points()):
-        # 1 - |z|^2 is 2^-53 at the least: radius 38 in the Poincaré ball, 19 in Klein's
-        assert np.isfinite(x).all() and radius(x).max() < 38.2
-    products = next(rows.chunks()).products(np.ones((2, d + 1)))
-    assert np.isfinite(products).all()
+@pytest.mark.parametrize("d", [2, 33])
+def test_points_next_to_the_rim_are_finite_or_errors(model, d):
+    """In memory of any order, and in a ball of any radius."""
+    coordinates, X = Coordinates(model, -1.0), next_to_the_rim(d)
+    inside = [accepted(row[None], coordinates) for row in X]
+    for size in (2.0, 0.25):
+        assert inside == [accepted(size * row[None], Coordinates(model, -1 / size**2)) for row in X]
+    assert 0 < sum(inside) < len(X)
+    for order in ("C", "F"):
+        P = np.asarray(X[inside], order=order)
+        rows = check_rows(P, coordinates)
+        for x in (rows.all(), rows.take(np.arange(len(P))), to_hyperboloid(P, model), next(rows.chunks()).points()):
+            # 1 - |z|^2 is 2^-53 at the least: radius 38 in the Poincaré ball, 19 in Klein's
+            assert np.isfinite(x).all() and radius(x).max() < 38.2
+        assert np.isfinite(next(rows.chunks()).products(np.ones((2, d + 1)))).all()
 
 
 def accepted(X: np.ndarray, coordinates: Coordinates) -> bool:
@@ -48,13 +46,6 @@ def accepted(X: np.ndarray, coordinates: Coordinates) -> bool:
     except ValueError:
         return False
     return True
-
-
-@pytest.mark.parametrize("model", ["poincare", "klein"])
-def test_the_rim_of_a_ball_of_another_radius_is_exact(model):
-    X = next_to_the_rim(3, 20)
-    found = [[accepted(size * row[None], Coordinates(model, -1 / size**2)) for row in X] for size in (1.0, 2.0, 0.25)]
-    assert found == 3 * [[sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist()]] and 0 < sum(found[0]) < len(X)
 
 
 # ---------------------------------------------------------------- far out
@@ -97,7 +88,7 @@ def test_every_method_works_at_the_largest_valid_radius(kind, name, options):
 
 
 @pytest.mark.parametrize("method", [TangentPCA, EuclideanPCA, RadialPCA])
-@pytest.mark.parametrize("r", [5.0, 20.0, 48.7, LARGEST_RADIUS - 1])
+@pytest.mark.parametrize("r", [20.0, 48.7, LARGEST_RADIUS - 1])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_points_close_together_far_from_the_origin(method, r):
     """Where products with the rows leave nothing but rounding, of either sign."""
@@ -135,7 +126,7 @@ def test_points_beyond_the_largest_radius_are_invalid_but_images_may_be_twice_as
 # ---------------------------------------------------------------- close together
 
 
-@pytest.mark.parametrize("scale", [1e-2, 1e-4, 1e-7, 1e-12, 1e-100, 1e-200, 0.0])
+@pytest.mark.parametrize("scale", [1e-2, 1e-7, 1e-200, 0.0])
 @pytest.mark.parametrize("aside", [0.0, 3.0])
 def test_the_mean_of_points_close_together_is_found_in_a_few_steps(scale, aside):
     for seed in range(5):

@@ -29,32 +29,23 @@ INSIDE, OUTSIDE = ": all below 1, but not crowding there", ": outside the unit b
 CROWD = ", 3 between 0.9 and 1 and none beyond; a Klein ball would look the same"
 CASES = {
     "a ball": (Z, ("poincare", *SPACE), "norms from 0.215 to 0.719" + INSIDE),
-    "one sign in a ball": (np.abs(Z), ("poincare", *HEIGHT), "norms from 0.215 to 0.719" + INSIDE),
     "one sign": (np.abs(2 * Z) + 1, HEIGHT, "norms from 2.4 to 3.43" + OUTSIDE),
     "long": (500 * Z, ("lorentz-space",),
              f"norms from 107 to 360{OUTSIDE}, and too long for tangent vectors at this curvature"),
-    "longest": (1e80 * Z, (), f"norms from 2.15e+79 to 7.19e+79{OUTSIDE}, and too long for tangent vectors at this curvature"),
     "one row 30 times": ([[2.0, 1.0, 0.5]] * 30, ("lorentz", *HEIGHT), "norms from 2.29 to 2.29" + OUTSIDE),
     "one row off the hyperboloid": (np.append(x, [[1.1, 0, 0, 0, 0]], axis=0), SPACE, "norms from 1.1 to 4.33" + OUTSIDE),
     "Lorentz": (x, ("lorentz",), "t^2 - |s|^2 is 1 in every row, time first"),
-    "two rows": (x[:2] / 2, ("lorentz",), "t^2 - |s|^2 is 0.25 in every row, time first"),
     "time last": (2 * from_hyperboloid(x, "lorentz-time-last"), ("lorentz-time-last",),
                   "t^2 - |s|^2 is 4 in every row, time last"),
     "a half-space": (SIGNS, ("halfspace",), "the last column is positive in every row, all others have both signs"),
-    "19 rows": (SIGNS[1:], HEIGHT, "norms from 3.74 to 4.58" + OUTSIDE),
     "a column without negative numbers": (np.where(SIGNS == -2, 0, SIGNS), HEIGHT, "norms from 3.16 to 4.58" + OUTSIDE),
-    "heights alone": (SIGNS[:, 2:], HEIGHT, "norms from 3 to 4" + OUTSIDE),
     "a crowd at the rim": (ring(0.1, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95), ("poincare",), "norms from 0.1 to 0.95" + CROWD),
     "a larger crowd before it": (ring(0.1, 0.85, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95), ("poincare", *SPACE),
                                  "norms from 0.1 to 0.95" + INSIDE),
-    "a crowd at 0.9": ([[0.9, 0], [-0.9, 0], [0, -0.9]], ("poincare",), "norms from 0.9 to 0.9" + CROWD),
     "two are no crowd": (ring(0.1, 0.95, 0.95), ("poincare", *SPACE), "norms from 0.1 to 0.95" + INSIDE),
     # far out, rounding moves rows to the cone t = |s|
     "on the cone": (FAR, ("lorentz", "lorentz-space"), None),
     "on the cone, time last": (np.roll(FAR, -1, axis=1), ("lorentz-time-last", "halfspace", "lorentz-space"), None),
-    "one row on the cone": (FAR[:1].repeat(30, axis=0), ("lorentz-space",), None),
-    "on the other cone": (FAR * [-1, 1, 1], ("lorentz-space",), None),
-    "beside the cone": (FAR * [1 + 3e-6, 1, 1], ("lorentz-space",), None),
     "float16 beside the cone": ((2e-6 * FAR * [1 + 1e-3, 1, 1]).astype(np.float16), ("lorentz", "lorentz-space"), None),
 }  # fmt: skip
 
@@ -70,12 +61,12 @@ def test_candidates_and_evidence(name):
 
 def test_blocks_change_nothing():
     """A million elements are examined at a time."""
-    few, many = (describe(np.tile(part, (n, 1))) for part, n in ((x, 1), (x, 1 << 13)))
+    few, many = (describe(np.tile(x, (n, 1))) for n in (1, 1 << 13))
     assert (many.candidates, many.evidence, many.fits, many.n_rows) == (few.candidates, few.evidence, few.fits, 50 << 13)
     assert describe(np.append(np.tile(Z, (1 << 13, 1)), [[1.0, 0, 0, 0]], axis=0)).candidates == SPACE
 
 
-@pytest.mark.parametrize("curvature", [-1.0, -0.25, -4.0])
+@pytest.mark.parametrize("curvature", [-1.0, -0.25])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_with_a_time_imply_their_curvature_up_to_the_largest_radius(curvature, dtype):
     found = describe((x / np.sqrt(-curvature)).astype(dtype))
@@ -140,9 +131,7 @@ def test_auto_of_lists_whole_numbers_and_streams():
     [
         (2 * Z, -1.0, "model='auto' is ambiguous: the rows of X could be 'lorentz-space' or 'tangent' (norms from 0.429"),
         (1e80 * Z, -1.0, "model='auto' is ambiguous: the rows of X could be of no model at this curvature (norms from "),
-        (x, 1.0, "curvature must be a negative number"),
         (2 * x, -1.0, "X must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but 50 of rows 0 to 49 do not"),
-        (Z[0], -1.0, "Expected 2D array, got 1D array instead"),
         (Z[:0], -1.0, "X must have at least 1 row"),
     ],
 )  # fmt: skip

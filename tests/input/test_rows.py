@@ -9,7 +9,7 @@ import pytest
 
 from clouds import cloud, clusters
 from errors import error_message
-from horopca import EuclideanPCA, HoroPCA, TangentPCA, metrics
+from horopca import HoroPCA, TangentPCA, metrics
 from horopca._input.coordinates import Coordinates
 from horopca._input.means import mean_of_many
 from horopca._input.reservoir import Reservoir
@@ -68,17 +68,9 @@ def test_an_error_names_the_row_among_all_rows():
 
 def test_results_do_not_depend_on_the_number_of_threads():
     """Several threads process more than eight million elements."""
-    X = np.tile(clusters(300, 6).astype(np.float32), (5000, 1))
+    X = np.tile(clusters(300, 60).astype(np.float32), (500, 1))
     fits = [HoroPCA(1, random_state=0, n_init=1, n_jobs=jobs).fit(X) for jobs in (1, 3)]
     assert np.array_equal(fits[0].transform(X), fits[1].transform(X))
-
-
-def test_low_precision_is_kept_and_integers_become_float64(xp):
-    estimator = EuclideanPCA(1, model="tangent")
-    whole = estimator.fit_transform(xp.asarray([[1, 2], [3, 5], [0, 1]]))
-    assert whole.dtype == xp.float64
-    assert estimator.fit_transform(xp.asarray(X, dtype=xp.float32)).dtype == xp.float32
-    assert estimator.fit_transform(X.astype(np.float16)).dtype == np.float16
 
 
 def test_names_of_columns_are_reset_by_an_array_without_names():
@@ -91,14 +83,13 @@ def test_names_of_columns_are_reset_by_an_array_without_names():
     assert not hasattr(estimator.fit(torch.as_tensor(X)), "feature_names_in_")
 
 
-def test_images_keep_the_graph_of_tensors():
+def test_images_keep_the_graph_of_tensors_unless_gradients_are_off():
     torch = pytest.importorskip("torch")
     leaf = torch.as_tensor(X).requires_grad_()
     fit = TangentPCA(2, curvature=-0.25).fit(leaf)
     assert fit.transform(leaf).requires_grad and isinstance(metrics.pair_variance(leaf, curvature=-0.25), float)
     with torch.no_grad():
         assert not fit.transform(leaf).requires_grad
-    assert np.allclose(fit.fit(list(torch.as_tensor(X))).transform(X), fit.fit(X).transform(X))
 
 
 # ---------------------------------------------------------------- in a mapped file
@@ -119,7 +110,7 @@ def test_a_mapped_file_that_is_truncated_raises_an_error(tmp_path):
     assert parts[0].take(np.array([3])).shape == (1, 4)
 
 
-def test_part_of_a_file_may_be_mapped_and_a_copy_does_not_need_the_file(tmp_path):
+def test_part_of_a_file_may_be_mapped(tmp_path):
     (tmp_path / "raw").write_bytes(bytes(10_000) + X.tobytes() + bytes(24))
     mapped = np.memmap(tmp_path / "raw", dtype=np.float64, mode="r", offset=10_000, shape=X.shape)
     rows = check_rows(mapped, COORDINATES)
@@ -127,10 +118,6 @@ def test_part_of_a_file_may_be_mapped_and_a_copy_does_not_need_the_file(tmp_path
     np.testing.assert_array_equal(rows.raw(np.array([199])), X[199:])
     os.truncate(tmp_path / "raw", 10_000 + X.nbytes - 1)
     assert "was truncated" in error_message(rows.raw, np.array([0]))
-    np.save(tmp_path / "whole.npy", np.arange(6).reshape(3, 2))
-    rows = check_rows(np.load(tmp_path / "whole.npy", mmap_mode="r"), Coordinates("tangent", -1.0))
-    os.truncate(tmp_path / "whole.npy", 100)
-    assert rows.take(np.array([0])).shape == (1, 3)
 
 
 # ---------------------------------------------------------------- in a stream

@@ -7,13 +7,9 @@ import pytest
 
 from clouds import cloud
 from errors import error_message
-from horopca._input.arguments import (
-    check_distances,
-    check_generator,
-    seeded_generator,
-)
+from horopca._input.arguments import check_distances, check_generator, seeded_generator
 from horopca._input.coordinates import Coordinates, check_coordinates, check_points
-from horopca.geometry import MODELS, from_hyperboloid, lift
+from horopca.geometry import MODELS, lift
 
 NEGATIVE = "curvature must be a negative number (of size 1e-100 to 1e+100), but is"
 BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbooks has -1."
@@ -28,7 +24,6 @@ BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbo
         (lambda: check_coordinates("ball", -1.0), f"model must be one of {', '.join(map(repr, MODELS))}, but is 'ball'."),
         (lambda: check_coordinates("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
         (lambda: check_coordinates("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
-        (lambda: check_coordinates("klein", np.inf), f"{NEGATIVE} inf. {BALL}"),
         (lambda: check_coordinates("klein", 2.0),
          f"{NEGATIVE} 2.0. {BALL} If c = 2 stands for the curvature -c, pass curvature=-2."),
     ],
@@ -106,9 +101,6 @@ IN = [0.1, 0.2]  # a point of every model without a time
     [
         ("poincare", -1.0, [IN, [np.nan, 0]],
          "Y must be finite, but row 8 contains NaN or infinity. Drop or repair such rows."),
-        ("klein", -1.0, [[np.inf, 0], IN, [-np.inf, 0]],
-         "Y must be finite, but 2 of rows 7 to 9 contain NaN or infinity (row 7 contains NaN or infinity). "
-         "Drop or repair such rows."),
         ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is on the boundary {RIM.format('')}"),
         ("klein", -1.0, [IN, [0, 1.005], [1, 0]],
          f"{UNIT} 2 of rows 7 to 9 have norm >= 1 (row 8 has norm 1.005). That is on the boundary, or outside it by at most "
@@ -121,14 +113,9 @@ IN = [0.1, 0.2]  # a point of every model without a time
         ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}; {EUCLIDEAN}"),
         ("lorentz", -1.0, [[1, 0, 0], [3, 0, 1]],
          f"{FIRST.format(1)} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
-        ("lorentz", -1.0, [[-3, 1, 0], [-3, 2, 2]],
-         f"{FIRST.format(1)} 2 of rows 7 to 8 do not (row 7 has t = -3 and t^2 - |s|^2 = 8). {OTHERS}"),
-        ("lorentz", -1.0, [[1e200, 1, 1]], f"{FIRST.format(1)} row 7 has t = 1e+200. {OTHERS}"),
         ("lorentz", -0.25, [[3, 1, 0], [1e200, 1e200, 0], [2, 0, 0]],
          f"{FIRST.format(4)} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz", -0.25, [[1e200, 0, 1e200], [2, 0, 0]], f"{FAR} row 7 is at 460.517. {NEARER}"),
-        ("lorentz-time-last", -1.0, [[0, 1, 3]],
-         f"{LAST} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz-time-last", -1.0, [[3, 2, 2]],
          f"{LAST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time first: pass model='lorentz'."),
         ("lorentz", -1.0, [[2, 2, 3]],
@@ -136,11 +123,8 @@ IN = [0.1, 0.2]  # a point of every model without a time
          "model='lorentz-time-last'."),
         ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
         ("halfspace", -1.0, [IN, [3, 0]], f"{HEIGHT} row 8 has height 0."),
-        ("halfspace", -1.0, [IN, [3, -2], [3, -3]], f"{HEIGHT} 2 of rows 7 to 9 do not (row 8 has height -2)."),
         ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {NEARER}"),
-        ("halfspace", -1.0, [[np.exp(-180)]], f"{FAR} row 7 is at 180. {NEARER}"),
         ("tangent", -4.0, [[60, 80], IN], f"{FAR} row 7 is at 200. {NEARER}"),
-        ("tangent", -1e-100, [[-1e200], [1.0]], f"{FAR} row 7 is at 1e+150. {NEARER}"),
     ],
 )  # fmt: skip
 def test_errors_of_rows(model, curvature, rows, expected):
@@ -151,12 +135,8 @@ def test_errors_of_rows(model, curvature, rows, expected):
     ("model", "curvature", "rows"),
     [
         ("tangent", -1.0, [[175.0, 0.0]]),
-        ("tangent", -4.0, [[87.5, 0.0]]),
-        ("tangent", -1e-100, [[1e52]]),
         ("halfspace", -1.0, [[0.0, np.exp(174.9)], [0.9, np.exp(-174.9)], [0.5, 1.0]]),
-        ("halfspace", -1.0, [[np.exp(120.0), np.exp(80.0)], [np.exp(40.0), np.exp(-80.0)]]),
         ("halfspace", -1.0, np.full((2, 2), 6e4, np.float16)),  # whose sum is not finite
-        ("lorentz", -1.0, [[1.0, 0.0, 0.0]]),
         ("lorentz", -0.25, [[2.0, 0.0], [np.sqrt(5.0), -1.0]]),
         ("lorentz-space", -4.0, [[np.sinh(174.9) / 2, 0.0]]),
     ],
@@ -200,19 +180,15 @@ def test_space_components_that_include_the_time(curvature):
 # ---------------------------------------------------------------- on the way out
 
 
-def test_images_too_large_for_the_dtype():
-    for model, curvature in (("lorentz", -1.0), ("lorentz", -0.25), ("halfspace", -0.25)):
-        coordinates = Coordinates(model, curvature)
-        x = coordinates.to_hyperboloid(np.array([[1.0, 1e5]]) if model == "halfspace" else np.array([[0.0, -1e5]]))
-        assert "but the largest number in <class 'numpy.float16'> is 6.55e+04. Pass the points as float64." in error_message(
-            coordinates.from_hyperboloid, x, np.float16
-        )
-        assert error_message(coordinates.from_hyperboloid, x, np.float16).startswith(
-            "The images have coordinates of up to 1e+05, but "
-        )
-        assert coordinates.from_hyperboloid(x, np.float32).dtype == np.float32
-    most = np.array([[1.0, 65504.0]])
-    assert np.array_equal(Coordinates("lorentz-space", -1.0).from_hyperboloid(lift(most), np.float16), most)
+@pytest.mark.parametrize(("model", "curvature", "x"), [("lorentz", -0.25, [[0.0, -1e5]]), ("halfspace", -1.0, [[1.0, 1e5]])])
+def test_images_too_large_for_the_dtype(model, curvature, x):
+    coordinates = Coordinates(model, curvature)
+    x = coordinates.to_hyperboloid(np.array(x))
+    assert error_message(coordinates.from_hyperboloid, x, np.float16) == (
+        "The images have coordinates of up to 1e+05, but the largest number in <class 'numpy.float16'> is 6.55e+04. Pass the "
+        "points as float64."
+    )
+    assert coordinates.from_hyperboloid(x, np.float32).dtype == np.float32
 
 
 @pytest.mark.parametrize("model", ["poincare", "klein"])
@@ -224,6 +200,3 @@ def test_images_in_a_ball_stay_inside(model, curvature):
         below = 1 - np.linalg.norm(Y.astype(np.float64)) * np.sqrt(-curvature)
         assert Y.dtype == dtype and 3.5 <= below / np.finfo(dtype).eps <= 4.5  # and the spacing of numbers below 1
         check_points(Y, Coordinates(model, curvature), 0, "Y")
-    assert np.array_equal(
-        Coordinates("tangent", -1.0).from_hyperboloid(x, float), from_hyperboloid(x, "tangent")
-    )  # as far as it is

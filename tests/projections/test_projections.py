@@ -15,7 +15,6 @@ from horopca.geometry import (
     geodesic_hull,
     geodesic_projection,
     horosphere,
-    hull_points,
     lift,
     pairwise_distance,
     to_hyperboloid,
@@ -205,7 +204,7 @@ def test_every_array_library_slides_alike(xp, kappa):
 def test_products_are_trusted_only_where_they_are_as_good_as_the_careful_way(off):
     """On the spine c^2 - 4 kappa (1 + B) is a difference of equal numbers: half the digits of the image would be lost."""
     spine = spine_from_ideal_points(q := directions(3, 5))
-    on = hull_points(cloud(200, 2, radius=4), geodesic_hull(ideal_points=q))
+    on = lift((cloud(200, 2, radius=4) @ geodesic_hull(ideal_points=q))[:, 1:])
     x = lift(on[:, 1:] + off * np.random.default_rng(1).standard_normal((200, 5)))
     images, lost = Slide.along(spine).images(Chunk.of(x))
     careful = to_hyperboloid(slide(x, spine), "halfspace")

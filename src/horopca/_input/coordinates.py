@@ -16,7 +16,7 @@ import numpy as np
 from ..geometry import MODELS, ModelName, clip
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
 from ..geometry._points import Chunk
-from ..geometry.models import Domain, Model, row_norms
+from ..geometry.models import ON_BOUNDARY, Domain, Model, row_norms
 from .arguments import as_number, check_choice
 
 ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that the rows fit
@@ -123,16 +123,13 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
     """
     row = coordinates.row
     with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are outside
-        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - _square_error(X))):
-            return
-        if row.domain == "vectors" and row.radius is not None:
-            vectors = to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit
-            if bool((row.radius(vectors) <= reach).all()):
-                return  # nor is any row NaN
+        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - ON_BOUNDARY)):
+            return  # nor is any row NaN
         _check_finite(X, start, name)
         CHECKS[row.domain](X, coordinates, start, name)
         if row.radius is not None:
-            _check_radius(row.radius(to_numpy(X) * coordinates.unit), start, name, reach)
+            rows = to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit
+            _check_radius(row.radius(rows), start, name, reach)
 
 
 def _raise_for(bad: np.ndarray, start: int, rule: str, fault: str, describe: Callable[[int], str], remedy: str = "") -> None:
@@ -171,25 +168,11 @@ def _square(X: Array, coordinates: Coordinates) -> Array:
     return dot(space, space) * coordinates.scale**2
 
 
-def _square_error(X: Array) -> float:
-    """A bound of the rounding error of |X|^2 near 1, for any order of summation."""
-    return float(X.shape[1] + 4) * 2.0**-52
-
-
-def _outside(X: Array, coordinates: Coordinates) -> np.ndarray:
-    """Which rows are outside the open ball, computed exactly, so that it does not depend on the order of summation."""
-    square = to_numpy(_square(X, coordinates))
-    outside = ~(square < 1)
-    for row in np.flatnonzero(np.abs(square - 1) <= _square_error(X)):
-        z = to_numpy(X[int(row), :]) * coordinates.scale
-        high = z.astype(np.float32).astype(float)  # z = high + low, and their products are exact to 1e-31
-        low = z - high
-        outside[row] = fsum([-1.0, *(high * high), *(2 * high * low), *(low * low)]) >= 0
-    return outside
-
-
 def _check_ball(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    bad = _outside(X, coordinates)
+    square = to_numpy(_square(X, coordinates))
+    bad = ~(square < 1)
+    for row in np.flatnonzero(np.abs(square - 1) < ON_BOUNDARY):  # fsum does not depend on the order of summation
+        bad[row] = fsum(z * z for z in to_numpy(X[int(row), :]) * coordinates.scale) >= 1
     if bad.any():
         size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / coordinates.scale
         ball = "the unit ball" if coordinates.curvature == -1 else f"the ball of radius {radius:.6g}"
@@ -208,43 +191,36 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
             f"That is on the boundary{beyond} probably by rounding: horopca.geometry.clip({name}, 1e-5{option}) moves such "
             "rows inside (on the command line, --clip 1e-5)."
         )
-    larger = 1.01 * largest
-    other = -1 / larger / larger
-    hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
-    lorentz = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
-    if largest * coordinates.scale > MAYBE_EUCLIDEAN_FACTOR:
-        euclidean = "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA"
-        hint, other = (euclidean, -1.0) if largest * coordinates.scale > EUCLIDEAN_FACTOR else (hint + euclidean, other)
-    return f"{lorentz}{hint if other <= -FLATTEST else ''}."
+    hints = ["For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"]
+    if largest <= EUCLIDEAN_FACTOR * radius:
+        larger = 1.01 * largest
+        hints.append(f"for a larger ball pass its curvature, e.g. curvature={-1 / larger**2:.3g} (radius {larger:.3g})")
+    if largest > MAYBE_EUCLIDEAN_FACTOR * radius:
+        hints.append("vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA")
+    return "; ".join(hints) + "."
 
 
 # ------------------------------------------------------------ Lorentz coordinates
 
 
 def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    rows, time, slack = to_numpy(X), coordinates.row.time, _slack(X)
-    x = time_first(rows, time)
-    square, bad = off_hyperboloid(x, coordinates, slack)
+    rows, row, scale, slack = to_numpy(X), coordinates.row, coordinates.scale, _slack(X)
+    square, bad = off_hyperboloid(rows, row, scale, slack)
     if not bad.any():
         return
+    t = rows[:, row.time]
 
     def describe(k: int) -> str:
-        shown = f" and t^2 - |s|^2 = {square[k]:.6g}" if np.isfinite(square[k]) else ""
-        hint = f". Its curvature would be {-1 / square[k]:.6g}" if 0 < square[k] < np.inf and x[k, 0] > 0 else ""
-        return f"has t = {x[k, 0]:.6g}{shown}{hint}"
+        hint = f". Its curvature would be {-1 / square[k]:.6g}" if 0 < square[k] < np.inf and t[k] > 0 else ""
+        return f"has t = {t[k]:.6g} and t^2 - |s|^2 = {square[k]:.6g}{hint}"
 
-    where = "first" if time == 0 else "last"
-    rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / coordinates.scale**2:.6g}, t > 0 (time {where})"
+    where: dict[int | None, str] = {0: "first", -1: "last"}
+    rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / scale**2:.6g}, t > 0 (time {where[row.time]})"
     remedy = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
-    for model, row in MODELS.items():
-        if row.time is not None and not off_hyperboloid(time_first(rows, row.time), coordinates, slack)[1].any():
-            remedy = f"They do with the time {'first' if row.time == 0 else 'last'}: pass model={model!r}."
+    for model, other in MODELS.items():
+        if other.time is not None and not off_hyperboloid(rows, other, scale, slack)[1].any():
+            remedy = f"They do with the time {where[other.time]}: pass model={model!r}."
     _raise_for(bad, start, rule, "do not", describe, remedy)
-
-
-def time_first(X: np.ndarray, time: int | None) -> np.ndarray:
-    """Rows with a time first or last as rows (t, s)."""
-    return np.roll(X, 1, axis=1) if time == -1 else X
 
 
 def _slack(X: Array) -> float:
@@ -252,31 +228,29 @@ def _slack(X: Array) -> float:
     return max(HYPERBOLOID_SLACK, 8 * float(array_namespace(X).finfo(X.dtype).eps))
 
 
-def off_hyperboloid(x: np.ndarray, coordinates: Coordinates, slack: float) -> tuple[np.ndarray, np.ndarray]:
-    """t^2 - |s|^2 of rows (t, s), and which rows are off the hyperboloid by more than a fraction `slack` of t^2."""
-    with np.errstate(over="ignore"):
-        t, r, radius = x[:, 0], row_norms(x[:, 1:]), 1 / coordinates.scale
+def off_hyperboloid(X: np.ndarray, row: Model, scale: float, slack: float) -> tuple[np.ndarray, np.ndarray]:
+    """t^2 - |s|^2 of rows of a model with a time, and which of them are off the hyperboloid by more than `slack` of t^2."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        t, r, radius = X[:, row.time], row_norms(X[:, row.space]), 1 / scale
         unit = np.maximum(np.abs(t), radius)  # no overflow of squares
-        level, square = (radius / unit) ** 2, (t - r) / unit * ((t + r) / unit)
+        level, square = (radius / unit) ** 2, (t - r) / unit * (t / unit + r / unit)
         off = np.abs(square - level) > slack * (t / unit) ** 2 + max(slack, HYPERBOLOID_SLACK) * level
         return (t - r) * (t + r), off | (t <= 0)
 
 
 def _check_space(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
     """Raise ValueError if the rows have a time after all: enough of them, where neither chance nor rounding explains it."""
-    rows, slack = to_numpy(X), _slack(X)
+    rows, scale, slack = to_numpy(X), coordinates.scale, _slack(X)
     for model, row in MODELS.items():
         if row.time is None or X.shape[1] < 2:
             continue
-        x = time_first(rows, row.time)
-        if np.count_nonzero(np.abs(x[:, 0]) * coordinates.scale < LARGEST_CERTAIN_TIME) < CERTAIN_ROWS:
+        if np.count_nonzero(np.abs(rows[:, row.time]) * scale < LARGEST_CERTAIN_TIME) < CERTAIN_ROWS:
             continue
         # a few rows are enough to reject most arrays
-        if not any(off_hyperboloid(part, coordinates, slack)[1].any() for part in (x[:CERTAIN_ROWS], x)):
+        if not any(off_hyperboloid(part, row, scale, slack)[1].any() for part in (rows[:CERTAIN_ROWS], rows)):
             raise ValueError(
                 f"{name} must be Lorentz coordinates without the time (model={coordinates.model!r}), but rows {start} to "
-                f"{start + len(x) - 1} include it: t^2 - |s|^2 is {1 / coordinates.scale**2:.6g} in all of them. "
-                f"Pass model={model!r}."
+                f"{start + len(rows) - 1} include it: t^2 - |s|^2 is {1 / scale**2:.6g} in all of them. Pass model={model!r}."
             )
 
 

@@ -21,14 +21,6 @@ MANIFOLDS: dict[str, dict[str, tuple[ModelName, Callable[[Any], Any]]]] = {
         "Lorentz": ("lorentz", lambda manifold: -1 / manifold.k),  # whose k is a squared radius
     },
     "hypll": {"PoincareBall": ("poincare", lambda manifold: -manifold.c())},
-    "hyperbolix": {
-        "Poincare": ("poincare", lambda manifold: -manifold.c),
-        "Stereographic": ("poincare", lambda manifold: -manifold.c),
-        "Hyperboloid": ("lorentz", lambda manifold: -manifold.c),
-        "ProperVelocity": ("lorentz-space", lambda manifold: -manifold.c),
-        "Klein": ("klein", lambda manifold: -manifold.c),
-        "HalfSpace": ("halfspace", lambda manifold: -manifold.c),
-    },
 }
 
 SAME_CURVATURE = 1e-5  # Relative difference of curvatures that are equal: some libraries keep theirs in float32.
@@ -53,10 +45,6 @@ def from_geoopt(points: Any, manifold: Any = None) -> ImportedPoints:
     points : tensor that shares memory and graph
     model : str
     curvature : float
-
-    See Also
-    --------
-    from_hypll, from_hyperbolix : the same for other libraries
 
     Examples
     --------
@@ -90,10 +78,6 @@ def from_hypll(points: Any) -> ImportedPoints:
     model : str
     curvature : float
 
-    See Also
-    --------
-    from_geoopt, from_hyperbolix : the same for other libraries
-
     Examples
     --------
     >>> import torch
@@ -107,37 +91,6 @@ def from_hypll(points: Any) -> ImportedPoints:
     """
     model, curvature = _coordinates_in("hypll", getattr(points, "manifold", None))
     return points.tensor.movedim(points.man_dim, -1), model, curvature
-
-
-def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> ImportedPoints:
-    """Points of hyperbolix as an array, a model and a curvature.
-
-    Parameters
-    ----------
-    points : array of shape (..., n_features)
-        Points of the manifold.
-    manifold : hyperbolix manifold
-        ``Poincare``, ``Hyperboloid``, ``ProperVelocity``, ``Klein``, ``HalfSpace`` or ``Stereographic`` with positive c.
-    c : number or None
-        The points have curvature -c. None means the c of the manifold.
-
-    Returns
-    -------
-    points : array, unchanged
-    model : str
-    curvature : float
-
-    See Also
-    --------
-    from_geoopt, from_hypll : the same for other libraries
-
-    Examples
-    --------
-    >>> X, model, curvature = from_hyperbolix(z, Hyperboloid(), c=0.5)      # doctest: +SKIP
-    """
-    if c is not None and not as_number(c) > 0:
-        raise ValueError(f"c must be a positive number (the curvature is -c), but is {as_number(c)!r}.")
-    return points, *_coordinates_in("hyperbolix", manifold, None if c is None else -as_number(c))
 
 
 def coordinates_of(X: Any) -> Coordinates | None:
@@ -160,32 +113,28 @@ def as_plain_array(X: Any, coordinates: Coordinates, name: str) -> Any:
         )
     if type(X).__module__.split(".")[0] == "hypll":
         raise ValueError(f"{name} must be an array of points, but is a tensor of HypLL. Call horopca.from_hypll({name}).")
-    if isinstance(X, list | tuple) and X and getattr(X[0], "requires_grad", False):
-        raise ValueError(f"{name} must be an array of points, but is a list of tensors. Pass torch.stack({name}).")
     own = coordinates_of(X)
-    if own is not None and not _agree(own, coordinates):
-        raise _contradiction(X, own, coordinates.model, coordinates.curvature, name)
-    return X if own is None else _without_manifold(X)
+    if own is None:
+        return X
+    _check_agreement(X, own, coordinates, name)
+    return _without_manifold(X)
 
 
 def merge_coordinates(X: Any, own: Coordinates, model: str, curvature: Any, name: str = "X") -> Coordinates:
     """The coordinates of geoopt's X. A model or curvature other than the default must agree with them, or ValueError."""
     given = check_coordinates(own.model if model in ("auto", "poincare") else model, curvature)
-    if not _agree(own, given if given.curvature != -1 else given._replace(curvature=own.curvature)):
-        raise _contradiction(X, own, given.model, given.curvature, name)
+    _check_agreement(X, own, given if given.curvature != -1 else given._replace(curvature=own.curvature), name)
     return own
 
 
-def _agree(a: Coordinates, b: Coordinates) -> bool:
-    return a.model == b.model and math.isclose(a.curvature, b.curvature, rel_tol=SAME_CURVATURE)
-
-
-def _contradiction(X: Any, own: Coordinates, model: str, curvature: float, name: str) -> ValueError:
-    return ValueError(
-        f"model and curvature must agree with the manifold of {name}, a {type(X.manifold).__name__} of geoopt with "
-        f"model={own.model!r} and curvature={own.curvature:.6g}, but are {model!r} and {curvature:.6g}. "
-        "Pass those of the manifold."
-    )
+def _check_agreement(X: Any, own: Coordinates, given: Coordinates, name: str) -> None:
+    """Raise ValueError if the coordinates of a manifold contradict those that were passed."""
+    if own.model != given.model or not math.isclose(own.curvature, given.curvature, rel_tol=SAME_CURVATURE):
+        raise ValueError(
+            f"model and curvature must agree with the manifold of {name}, a {type(X.manifold).__name__} of geoopt with "
+            f"model={own.model!r} and curvature={own.curvature:.6g}, but are {given.model!r} and {given.curvature:.6g}. "
+            "Pass those of the manifold."
+        )
 
 
 def _without_manifold(X: Any) -> Any:
@@ -197,21 +146,16 @@ def _without_manifold(X: Any) -> Any:
     return X.as_subclass(torch.Tensor)
 
 
-def _coordinates_in(library: str, manifold: Any, known: float | None = None) -> Coordinates:
-    """Our coordinates for a manifold of a library, with a `known` curvature if given. Raises ValueError if there are none."""
+def _coordinates_in(library: str, manifold: Any) -> Coordinates:
+    """Our coordinates for a manifold of a library. Raises ValueError if there are none."""
     conventions = MANIFOLDS[library]
     for kind in type(manifold).__mro__:
         if kind.__module__.split(".")[0] == library and kind.__name__ in conventions:
             model, curvature = conventions[kind.__name__]
-            found: Any = as_number(curvature(manifold)) if known is None else known
-            if getattr(found, "shape", ()):
+            found = as_number(curvature(manifold))
+            if getattr(found, "shape", ()) or not found < 0:
                 raise ValueError(
-                    f"manifold must have one curvature, but this {type(manifold).__name__} of {library} has an array of "
-                    f"curvatures of shape {tuple(found.shape)}. Pass the points of each with a manifold of its own."
-                )
-            if not found < 0:
-                raise ValueError(
-                    f"manifold must be hyperbolic, but this {type(manifold).__name__} of {library} has curvature {found:g}."
+                    f"manifold must have one negative curvature, but this {type(manifold).__name__} of {library} has {found}."
                 )
             return check_coordinates(model, found)
     raise ValueError(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ..geometry import MODELS
 from ..geometry.models import row_norms
-from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points, off_hyperboloid, time_first
+from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points, off_hyperboloid
 
 EXAMINED_ELEMENTS = 1 << 20  # The number of elements that are examined at a time.
 # Rounding error of t^2 + |s|^2: Lorentz coordinates are often trained in float32.
@@ -45,33 +46,36 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
     (('poincare', 'lorentz-space', 'tangent'), 'norms from 0.173 to 0.639: all below 1, but not crowding there')
     """
     rounding = max(FLOAT32_ROUNDING, 4 * eps)  # of t^2 - |s|^2, as a fraction of t^2 + |s|^2
-    parts = [_summary(x) for x in filter(len, blocks())]
-    if not parts:
-        return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
-    counts, norms, extremes, nearest, cone_errors = zip(*parts, strict=True)
-    n, inner, outer = np.sum(counts, axis=0).tolist()
-    least, largest = np.min(norms, axis=0)[0], np.max(norms, axis=0)[1]
-    low, high = np.min(extremes, axis=0)[0], np.max(extremes, axis=0)[1]
-    squares = {model: min(part[model] for part in nearest) for model in TIME_COLUMNS}
-
-    fitting: dict[str, Coordinates | None] = {model: check_coordinates(model, -1.0) for model in MODELS}
-    for model, time in TIME_COLUMNS.items():
-        positive = columns > 1 and low[time] > 0
-        fitting[model] = _timed_coordinates(model, squares[model], rounding) if positive else None
+    sizes: list[np.ndarray] = []
+    extremes: list[np.ndarray] = []  # of the columns
+    nearest: dict[str, list[np.ndarray]] = {model: [] for model in TIME_COLUMNS}
     for x in filter(len, blocks()):
-        fitting = {model: found if found and _fits(x, found, rounding) else None for model, found in fitting.items()}
+        sizes.append(row_norms(x))
+        extremes += [x.min(axis=0), x.max(axis=0)]
+        for model, time in TIME_COLUMNS.items():  # the row with the smallest time has lost the fewest digits
+            nearest[model].append(x[np.abs(x[:, time]).argmin()].copy())
+    if not sizes:
+        return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
+    size, low, high = np.concatenate(sizes), np.min(extremes, axis=0), np.max(extremes, axis=0)
+    n, least, largest = len(size), float(size.min()), float(size.max())
+    inner, outer = (int(np.count_nonzero((size >= a) & (size < b))) for a, b in pairwise(CROWD))
 
     differ = bool((low < high).any())
+    timed = [model for model, time in TIME_COLUMNS.items() if columns > 1 and low[time] > 0]
+    fitting: dict[str, Coordinates | None] = {model: check_coordinates(model, -1.0) for model in MODELS}
+    for model in TIME_COLUMNS:
+        fitting[model] = _timed_coordinates(model, np.stack(nearest[model]), rounding) if model in timed else None
+    # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|, the hyperboloid of infinite curvature
+    cones = timed if differ else []
+    for x in filter(len, blocks()):
+        fitting = {model: found if found and _fits(x, found, rounding) else None for model, found in fitting.items()}
+        cones = [model for model in cones if not off_hyperboloid(x, MODELS[model], np.inf, 2 * rounding)[1].any()]
+
     for model, time in TIME_COLUMNS.items():
-        if fitting[model] is not None and differ:  # a single row with t > |s| is on some hyperboloid
-            words = f"t^2 - |s|^2 is {squares[model][1]:.6g} in every row, time {'first' if time == 0 else 'last'}"
-            return Recognised(n, float(largest), fitting, (model,), words)
-    # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|
-    cones = [
-        model
-        for model, time in TIME_COLUMNS.items()
-        if differ and low[time] > 0 and max(part[model] for part in cone_errors) <= rounding
-    ]
+        found = fitting[model]
+        if found is not None and differ:  # a single row with t > |s| is on some hyperboloid
+            words = f"t^2 - |s|^2 is {-1 / found.curvature:.6g} in every row, time {'first' if time == 0 else 'last'}"
+            return Recognised(n, largest, fitting, (model,), words)
     others = [model for model, row in MODELS.items() if row.recognised and model not in TIME_COLUMNS]
     fits = tuple(model for model in (*TIME_COLUMNS, *others) if fitting[model] is not None or model in cones)
     domains = {MODELS[model].domain: model for model in reversed(fits)}
@@ -89,41 +93,18 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
     else:
         too_long = "" if "vectors" in domains else ", and too long for tangent vectors at this curvature"
         words += f": outside the unit ball{too_long}"
-    return Recognised(n, float(largest), fitting, fits, words)
+    return Recognised(n, largest, fitting, fits, words)
 
 
-def _summary(x: np.ndarray) -> tuple[Any, ...]:
-    """The evidence in some rows.
+def _timed_coordinates(model: str, nearest: np.ndarray, rounding: float) -> Coordinates | None:
+    """The coordinates of the hyperboloid that rows could lie on, by some of them (m, d+1) with the smallest times.
 
-    The numbers of rows, and of norms in the intervals of CROWD; the range of norms; that of each column; and for each model
-    with a time `_nearest_square` and `_cone_error`.
+    The curvature is exactly -1 if it is so within rounding.
     """
-    size = row_norms(x)
-    below, near, rim = (int(np.count_nonzero(size < bound)) for bound in CROWD)
-    nearest = {model: _nearest_square(x, time) for model, time in TIME_COLUMNS.items()}
-    cone_errors = {model: _cone_error(x, time) for model, time in TIME_COLUMNS.items()}
-    counts, norms = [len(x), near - below, rim - near], [float(size.min()), float(size.max())]
-    return counts, norms, [x.min(axis=0), x.max(axis=0)], nearest, cone_errors
-
-
-def _nearest_square(x: np.ndarray, time: int) -> tuple[float, float]:
-    """t^2 and t^2 - |s|^2 of the row with the smallest t, which has lost the fewest digits."""
-    row = x[np.argmin(np.abs(x[:, time]))]
-    t, r = float(row[time]), float(row_norms(np.delete(row, time)[None])[0])
-    return t * t, (t - r) * (t + r)
-
-
-def _cone_error(x: np.ndarray, time: int) -> float:
-    """The largest |t^2 - |s|^2| / (t^2 + |s|^2): 0 on the light cone."""
-    y = x / np.maximum(np.abs(x).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow of squares
-    t, both = y[:, time] ** 2, (y**2).sum(axis=1)
-    return float((np.abs(2 * t - both) / np.maximum(both, 1e-300)).max())
-
-
-def _timed_coordinates(model: str, nearest: tuple[float, float], rounding: float) -> Coordinates | None:
-    """The coordinates of the hyperboloid that rows could lie on, with curvature exactly -1 if it is so within rounding."""
-    time, square = nearest
-    rounding *= 2 * time - square  # t^2 + |s|^2
+    row = MODELS[model]
+    x = nearest[nearest[:, row.time].argmin()]
+    t, r = float(x[row.time]), float(row_norms(x[None, row.space])[0])
+    square, rounding = (t - r) * (t + r), rounding * (t * t + r * r)
     if not square > rounding:
         return None
     try:
@@ -134,10 +115,10 @@ def _timed_coordinates(model: str, nearest: tuple[float, float], rounding: float
 
 def _fits(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
     """Whether rows are points of a model."""
-    time = coordinates.row.time
-    if time is not None:  # in any precision
-        near = x[:, time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
-        return bool(near) and not off_hyperboloid(time_first(x, time), coordinates, rounding)[1].any()
+    row = coordinates.row
+    if row.time is not None:  # in any precision
+        near = x[:, row.time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
+        return bool(near) and not off_hyperboloid(x, row, coordinates.scale, rounding)[1].any()
     try:
         check_points(x, coordinates, 0, "X")
     except ValueError:

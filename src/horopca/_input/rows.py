@@ -201,10 +201,6 @@ def _check_device_array(X: Any, name: str, graph: bool) -> Any:
     """Validate the shape and dtype of an array of torch, CuPy or JAX."""
     recording = not is_torch_array(X) or sys.modules["torch"].is_grad_enabled()
     X = X if graph and recording else _detached(X)
-    if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
-        raise ValueError(f"{name} must be dense, but is a sparse tensor ({X.layout}). Pass {name}.to_dense().")
-    if str(getattr(X, "device", "")) == "meta":
-        raise ValueError(f"{name} must contain numbers, but is on the device 'meta', which stores only shapes.")
     if X.ndim != 2:
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
     return as_floats(X, name)

@@ -197,7 +197,7 @@ def _curvature_in(table: Table, key: str, path: Path) -> float:
 
 def _clip(table: Table, reading: Reading, margin: float, path: Path) -> Table:
     coordinates = check_coordinates(**reading.coordinates(table.model, table.curvature))
-    if coordinates.model not in ("poincare", "klein"):
+    if coordinates.row.domain != "ball":
         raise click.UsageError(f"--clip is for points of a ball, but those of {path} are in the model {coordinates.model}.")
     norms, radius = np.linalg.norm(table.X, axis=1), 1 / coordinates.scale
     X, over = geometry.clip(table.X, margin, radius=radius), norms.max() - radius

@@ -6,7 +6,7 @@ Points are on the hyperboloid at curvature -1, shape (..., d+1) with time first;
 
 from .alignment import Alignment, align
 from .directions import busemann, exp, horosphere, ideal_endpoint, log, transport
-from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points
+from .hulls import geodesic_hull, geodesic_projection
 from .hyperboloid import distance, geodesic, inner, origin, pairwise_distance, radius
 from .isometries import reflect_to_origin, translate, translate_to_origin
 from .models import MODELS, ModelName, clip, from_hyperboloid, lift, to_hyperboloid
@@ -25,8 +25,6 @@ __all__ = [
     "geodesic_hull",
     "geodesic_projection",
     "horosphere",
-    "hull_coordinates",
-    "hull_points",
     "ideal_endpoint",
     "inner",
     "lift",

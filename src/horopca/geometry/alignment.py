@@ -25,7 +25,6 @@ from .isometries import Frame, boosted, translate, translate_to_origin
 from .models import OFF_HYPERBOLOID, lift
 
 ROUNDS = 3  # How often the closed form is applied: each round translates the clouds by the last result, which restores digits.
-RANK_TOLERANCE = 1e-12  # A singular value below this fraction of the largest is 0 to rounding: either orientation is optimal.
 LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
 LEAST_GAIN = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
 FARTHEST = 175.0  # The largest radius of a point: the product of the coordinates of two does not overflow.
@@ -46,16 +45,12 @@ class Alignment(NamedTuple):
         """Points (n, d+1) under the isometry."""
         return translate(Frame(self.here, self.turn).enter(x), from_numpy(self.there, x))
 
-    def back(self, y: Array) -> Array:
-        """Points (n, d+1) under its inverse."""
-        return Alignment(self.there, self.turn.T, self.here).move(y)
-
     def matrix(self) -> np.ndarray:
         """`move` as a matrix (d+1, d+1) that multiplies columns."""
         return boosted(Frame(self.here, self.turn).matrix().T, self.there).T
 
 
-def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool = True, squares: bool = False) -> Alignment:
+def align(x: Array, y: Array, weights: Array | None = None, *, squares: bool = False) -> Alignment:
     """The isometry that takes points x nearest to points y, row by row.
 
     Parameters
@@ -64,8 +59,6 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
         The same number of points of the hyperboloid, within radius 175 of the origin.
     weights : array of shape (n,), optional
         Non-negative weights of the pairs; equal by default.
-    reflections : bool, default=True
-        Whether the isometry may reverse orientation.
     squares : bool, default=False
         Whether to minimise the sum of squared distances rather than of cosh(distance), whose global minimum has a closed form.
         Squared distances give less weight to pairs that are far apart. They are minimised by a sequence of such problems, each
@@ -75,12 +68,8 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     Returns
     -------
     Alignment
-        ``align(x, y).move(x)`` is closest to y. If the points do not determine it (a single point, points on a geodesic) it is
-        one of the optima and preserves orientation.
-
-    See Also
-    --------
-    translate : moves the origin to a point
+        ``align(x, y).move(x)`` is closest to y. It may be a reflection. If the points do not determine it (a single point,
+        points on a geodesic) it is one of the optima.
 
     Examples
     --------
@@ -90,7 +79,7 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     True
     """
     x, y, w = _validate(x, y, weights)
-    found = _closed_form(x, y, w, reflections)
+    found = _closed_form(x, y, w)
     if not squares:
         return found
     xp, before, best = array_namespace(x), np.inf, found
@@ -102,7 +91,7 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
             break
         before, best = total, found
         reweighted = w * (d + tiny) / xp.sinh(d + tiny)
-        found = _closed_form(x, y, reweighted / xp.sum(reweighted), reflections)
+        found = _closed_form(x, y, reweighted / xp.sum(reweighted))
     return best
 
 
@@ -134,16 +123,14 @@ def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
     return x[counted], y[counted], w[counted] / xp.sum(w)
 
 
-def _closed_form(x: Array, y: Array, w: Array, reflections: bool) -> Alignment:
+def _closed_form(x: Array, y: Array, w: Array) -> Alignment:
     """The minimum of the sum of cosh(distance)."""
     still = np.eye(x.shape[1] - 1)
     found = Alignment(_centroid(x, w), still, _centroid(y, w))
     for _ in range(ROUNDS):
         e, f = _singular_pair(_moments(found, x, y, w))
         found = Alignment(to_numpy(translate(e, found.here)), still, to_numpy(translate(f, found.there)))
-    left, sizes, right = np.linalg.svd(_moments(found, x, y, w)[1:, 1:])
-    if np.linalg.det(left @ right) < 0 and (not reflections or sizes[-1] <= RANK_TOLERANCE * sizes[0]):
-        left[:, -1] *= -1  # a rotation, if it is required or loses nothing
+    left, _, right = np.linalg.svd(_moments(found, x, y, w)[1:, 1:])
     return found._replace(turn=left @ right)
 
 

@@ -36,10 +36,6 @@ def exp(x: Array, v: Array) -> Array:
         Raises ValueError if fewer than seven digits of a NumPy array would be right: at radius r a tangent vector is known to
         1e-16 e^r, and the error grows with e^d on the way to a point at distance d.
 
-    See Also
-    --------
-    log : the inverse
-
     Examples
     --------
     >>> import numpy as np
@@ -68,11 +64,6 @@ def log(x: Array, y: Array) -> Array:
     -------
     array of shape (..., d + 1)
         Its length is the distance of x and y. Raises ValueError for a NumPy array with which `exp` could not reach y.
-
-    See Also
-    --------
-    exp : the inverse
-    transport : moves tangent vectors to another point
 
     Examples
     --------
@@ -108,10 +99,6 @@ def transport(x: Array, y: Array, v: Array) -> Array:
     -------
     array of shape (..., d + 1)
         Tangent vectors at y.
-
-    See Also
-    --------
-    log : tangent vectors between points
 
     Examples
     --------
@@ -168,10 +155,6 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     -------
     array of shape (..., d)
         Unit vectors.
-
-    See Also
-    --------
-    busemann : the coordinate that an ideal point defines
 
     Examples
     --------

@@ -53,10 +53,6 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
         A frame of the hull, with k + 1 = m + l: its Lorentz-orthonormal rows span a subspace, and the hull is the part of the
         hyperboloid in it. Row 0 is the point of the hull nearest to the origin.
 
-    See Also
-    --------
-    geodesic_projection : the nearest points of the hull
-
     Examples
     --------
     >>> import numpy as np
@@ -113,78 +109,6 @@ def unit_rows(q: Array) -> np.ndarray:
     return np.asarray(rows / sizes[:, None])
 
 
-def hull_coordinates(x: Array, frame: np.ndarray) -> Array:
-    """The geodesic projections of points on a hull, in coordinates of the hull.
-
-    Parameters
-    ----------
-    x : array of shape (..., d + 1)
-        Points of the hyperboloid.
-    frame : array of shape (k + 1, d + 1)
-        The hull, from `geodesic_hull`.
-
-    Returns
-    -------
-    array of shape (..., k + 1)
-        Points of the hyperboloid of H^k.
-
-    See Also
-    --------
-    hull_points : the inverse, from coordinates to points of H^d
-    geodesic_projection : the projections as points of H^d
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from horopca.geometry import geodesic_hull, hull_coordinates, to_hyperboloid
-    >>> line = geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]]))
-    >>> hull_coordinates(to_hyperboloid(np.array([[0.0, 0.5], [0.5, 0.0]])), line).round(3) + 0.0
-    array([[1.   , 0.   ],
-           [1.667, 1.333]])
-    """
-    xp = array_namespace(x)
-    F = from_numpy(frame, like=x)
-    t, s = x[..., 0], x[..., 1:]
-    b = s @ F[1:, 1:].T
-    # <x, frame_0> = -cosh(distance from x to the hull) * (time of the image): normalise by the part outside the hull,
-    # a sum of squares, rather than by the difference c^2 - |b|^2
-    c = t * F[0, 0] - s @ F[0, 1:]
-    rest = s - c[..., None] * F[0, 1:] - b @ F[1:, 1:]
-    rest_time = t - c * F[0, 0]
-    square = dot(rest, rest) - rest_time * rest_time
-    square = xp.where(square > 0, square, xp.zeros_like(square))
-    return lift(b / xp.sqrt(1 + square)[..., None])
-
-
-def hull_points(y: Array, frame: np.ndarray) -> Array:
-    """The points of H^d with given coordinates in a hull; the inverse of `hull_coordinates` on the hull.
-
-    Parameters
-    ----------
-    y : array of shape (..., k + 1)
-        Points of the hyperboloid of H^k.
-    frame : array of shape (k + 1, d + 1)
-        The hull, from `geodesic_hull`.
-
-    Returns
-    -------
-    array of shape (..., d + 1)
-
-    See Also
-    --------
-    hull_coordinates : from points to coordinates
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from horopca.geometry import geodesic_hull, hull_points, origin
-    >>> line = geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]]))
-    >>> hull_points(origin(1), line) + 0.0
-    array([1., 0., 0.])
-    """
-    return lift((y @ from_numpy(frame, like=y))[..., 1:])
-
-
 def geodesic_projection(x: Array, frame: np.ndarray) -> Array:
     """The points of a hull that are nearest to given points.
 
@@ -201,7 +125,6 @@ def geodesic_projection(x: Array, frame: np.ndarray) -> Array:
 
     See Also
     --------
-    geodesic_hull : the submanifold through points and ideal points
     horopca.projections.horospherical_projection : the projection that keeps Busemann coordinates instead
 
     Examples
@@ -212,4 +135,16 @@ def geodesic_projection(x: Array, frame: np.ndarray) -> Array:
     >>> geodesic_projection(to_hyperboloid(np.array([0.0, 0.5])), line).round(6) + 0.0
     array([1., 0., 0.])
     """
-    return hull_points(hull_coordinates(x, frame), frame)
+    xp = array_namespace(x)
+    F = from_numpy(frame, like=x)
+    t, s = x[..., 0], x[..., 1:]
+    b = s @ F[1:, 1:].T
+    # <x, frame_0> = -cosh(distance from x to the hull) * (time of the image): normalise by the part outside the hull,
+    # a sum of squares, rather than by the difference c^2 - |b|^2
+    c = t * F[0, 0] - s @ F[0, 1:]
+    rest = s - c[..., None] * F[0, 1:] - b @ F[1:, 1:]
+    rest_time = t - c * F[0, 0]
+    square = dot(rest, rest) - rest_time * rest_time
+    square = xp.where(square > 0, square, xp.zeros_like(square))
+    in_hull = lift(b / xp.sqrt(1 + square)[..., None])  # coordinates of the images in the frame
+    return lift((in_hull @ F)[..., 1:])

@@ -38,10 +38,6 @@ def origin(d: int) -> np.ndarray:
     -------
     array of shape (d + 1,)
 
-    See Also
-    --------
-    translate_to_origin : moves any point to the origin
-
     Examples
     --------
     >>> from horopca.geometry import origin
@@ -90,10 +86,6 @@ def radius(x: Array) -> Array:
     Returns
     -------
     array of shape (...)
-
-    See Also
-    --------
-    distance : between any two points
 
     Examples
     --------

@@ -22,9 +22,7 @@ def translate(x: Array, m: Array) -> Array:
 
     Parameters
     ----------
-    x : array of shape (..., d + 1)
-        Points of the hyperboloid.
-    m : array of shape (..., d + 1)
+    x, m : arrays of shape (..., d + 1)
         Points of the hyperboloid.
 
     Returns
@@ -63,19 +61,12 @@ def translate_to_origin(x: Array, m: Array) -> Array:
 
     Parameters
     ----------
-    x : array of shape (..., d + 1)
-        Points of the hyperboloid.
-    m : array of shape (..., d + 1)
+    x, m : arrays of shape (..., d + 1)
         Points of the hyperboloid.
 
     Returns
     -------
     array of shape (..., d + 1)
-
-    See Also
-    --------
-    translate : the inverse
-    reflect_to_origin : a reflection that takes m to the origin
 
     Examples
     --------
