@@ -4,8 +4,8 @@
     python docs/run_pages.py start      # one page
 
 A page runs from top to bottom in a temporary folder, with warnings as errors. A line ``print(x)  # 0.05`` asserts that x is
-within 0.01 of 0.05: a search may end in another optimum on another processor. An image ``images/PAGE/NAME`` is the file NAME, which the code above it has written. Two comments, which readers of the
-page do not see, give instructions:
+within 0.01 of 0.05: a search may end in another optimum on another processor. An image ``images/PAGE/NAME`` is the file NAME,
+which the code above it has written. Two comments, which readers of the page do not see, give instructions:
 
     <!-- setup                          code that runs, but is not shown, such as a sample file
     ...
