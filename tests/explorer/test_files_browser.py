@@ -14,7 +14,7 @@ import pytest
 from horopca.explorer import explore
 from horopca.plots import class_colours
 
-from .browsing import CAT, FELINES, IN_BOTH, LABELS, NAMES, ORIGINAL, X, Y, edge_paths, new_page
+from .browsing import CAT, FELINES, LABELS, NAMES, ORIGINAL, X, Y, edge_paths, new_page
 
 # elements and attributes that every program draws: no filters, no paint-order, no dominant-baseline, no CSS
 LINES = {"stroke", "stroke-opacity", "stroke-width"}
@@ -53,7 +53,6 @@ def test_a_drawing_contains_only_what_every_program_draws(visit, tmp_path):
             assert set(element.attrib) <= DRAWN[element.tag.removeprefix(SVG)]
 
 
-@IN_BOTH
 def test_export_as_svg(visit, tmp_path):
     page, path = visit("mammals"), tmp_path / "view.svg"
     download = page.save("#svg")
@@ -103,7 +102,6 @@ def test_saved_and_printed_pictures_are_on_white_in_both_themes(visit, tmp_path)
 # ---------------------------------------------------------------- the selection
 
 
-@IN_BOTH
 def test_the_lasso_selects_what_is_inside(visit):
     page = visit("mammals")
     page.fly(NAMES.index("carnivore"))
@@ -127,9 +125,8 @@ def test_the_lasso_selects_what_is_inside(visit):
     assert page.state()["selected"] == [] and page.is_hidden("#chosen")
 
 
-@IN_BOTH
 def test_a_selection_is_carried_away(visit, tmp_path):
-    page = visit("rich", fresh=True, permissions=["clipboard-read", "clipboard-write"])
+    page = visit("rich", permissions=["clipboard-read", "clipboard-write"])
     page.select(FELINES)
     saved = page.save("#csv")
     assert saved.suggested_filename.endswith("-selection.csv")
@@ -150,9 +147,9 @@ def test_a_selection_is_carried_away(visit, tmp_path):
     page.until("document.getElementById('copy').textContent === 'Not copied'")
 
 
-def test_files_quote_formulas_and_the_table_sorts_by_any_column(visit_page, tmp_path):
+def test_files_quote_formulas_and_the_table_sorts_by_any_column(visit, tmp_path):
     names = ["=1+2", "item 10", "-x", "item 9", 'a "b", c', "@z"]
-    page = visit_page(explore(Y[:6], ["+a"] * 6, names=names, values={"size": [3, 1, 2, 6, 5, 4]}))
+    page = visit(explore(Y[:6], ["+a"] * 6, names=names, values={"size": [3, 1, 2, 6, 5, 4]}))
     page.select([0, 1, 2, 3, 4, 5])
     page.save("#csv").save_as(tmp_path / "some.csv")
     with (tmp_path / "some.csv").open(newline="") as file:

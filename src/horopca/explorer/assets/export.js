@@ -5,7 +5,7 @@ function onPaper(app, act) {
   const before = app.chosenTheme;
   if (app.stale === "all") app.render();
   app.setTheme("light");
-  Object.assign(app.theme, { page: [255, 255, 255], rim: null }); // a plain disk
+  app.theme.page = [255, 255, 255];
   try { return act(); } finally { app.setTheme(before); }
 }
 

@@ -2,17 +2,18 @@
 
 const LEAST_ZOOM = 0.4, MOST_ZOOM = 2000;
 const MANY = 20000, REST = 120; // above MANY points, names are placed once the view has rested for REST milliseconds
-const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent", "wrong"];
+const PALETTE = ["page", "disk", "line", "ink", "soft", "edge", "accent", "wrong"];
 
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...(data.homes?.[data.pane] || data.home)), turn: 0 },
-    hover: -1, marks: [], flight: null, morph: null, stale: "all", frameRequest: 0, restless: data.n > MANY,
+    hover: -1, pin: -1, zoom: 1, model: data.model, marks: [], flight: null, morph: null, stale: "all", frameRequest: 0, restless: data.n > MANY,
     lit: -1, lasso: null, trail: [""], visit: 0, scale: "linear", on: {}, ruled: [],
     has: { lasso: true, ruler: true, edges: Boolean(data.edges), regions: Boolean(data.ellipses), density: data.n >= FEWEST_DENSE,
-      film: data.last > 0 && data.pane === null },
+      film: data.last > 0 && data.pane === null, original: Boolean(data.before), classes: data.labelings.length > 0, images: Boolean(data.images) },
   };
-  const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), painter = newPainter(plane);
+  const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), planeContext = newPlane(plane);
+  app.colouring = app.colourings[0];
   addFilters(app);
   addSelection(app);
   addRefit(app);
@@ -42,7 +43,6 @@ function newApp(data) {
       app.restless = false;
       app.keepAddress();
       fillNote(app);
-      paintOverview(app);
     }
   }
 
@@ -55,7 +55,10 @@ function newApp(data) {
       chooseMarks(scene, frame);
       const many = scene.edges.count > 1000; // lines wider than a pixel are slow to draw
       Object.assign(scene.edges, { width: many ? 0.8 : 1.1, alpha: (many ? 0.4 : 0.6) * (app.litRows() ? 0.35 : 1) });
-      painter.paint(scene, frame, app.theme, app.paint);
+      planeContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
+      paintBackdrop(planeContext, scene, frame, app.theme);
+      paintEdges(planeContext, scene, frame, app.theme);
+      paintPoints(planeContext, scene, app.theme, app.paint);
       app.borders = new Map(); // of regions, by row
       app.contours = null;
     }
@@ -87,8 +90,7 @@ function newApp(data) {
     const { open } = MODELS[app.model], radius = plain * fitOf(MODELS[app.model], data.reach);
     app.frame = { width, height, dpr, free, plain, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
       open: Boolean(open), reach: data.reach,
-      taken: wide ? [[width / 2 - 220, height - 98, width / 2 + 220, height - 60]] // the note, and otherwise the overview
-        : beside ? [[width - right - 118, height - 176, width - right - 8, height - 66]] : [],
+      taken: wide ? [[width / 2 - 220, height - 98, width / 2 + 220, height - 60]] : [], // the note
       cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, plain + 20)) };
     app.draw();
   };
@@ -185,9 +187,10 @@ function newApp(data) {
     app.draw();
   };
 
+  /** Colour by a column; by the first one if there is no such column, or if its values are not those of this picture. */
   app.setColouring = (key) => {
-    const before = app.colouring;
-    app.colouring = app.colourings.find((one) => one.key === key);
+    const before = app.colouring, known = app.colourings.find((one) => one.key === key && (!one.trust || app.isMeasured()));
+    app.colouring = known || app.colourings[0];
     if (before !== app.colouring) {
       app.lit = -1;
       if (!app.colouring.ranges?.[app.scale]) app.scale = "linear";
@@ -258,20 +261,9 @@ function newApp(data) {
   };
 
   app.restore = (hash) => {
-    app.jumpTo(timeIn(hash, app));
-    const { chosenTheme, colouring, selected, refit, on, ...rest } = readHash(hash, app);
-    Object.assign(app, rest, { flight: null, colouring });
-    fillColours(app);
-    app.setTheme(chosenTheme);
-    app.select(selected);
-    for (const [name, value] of Object.entries(on)) app.toggle(name, value);
-    app.setModel(app.model);
-    app.applyFilters();
+    app.flight = null;
+    readHash(app, hash);
     fillRefine(app);
-    if (writeRefit(app.refitted) !== writeRefit(refit)) {
-      if (refit) app.refit(refit.goal, refit.rows);
-      else app.unfit();
-    }
   };
 
   document.documentElement.classList.toggle("framed", window !== parent && data.pane === null);
@@ -289,7 +281,7 @@ function newApp(data) {
   new ResizeObserver(fitCard).observe(head);
   addEventListener("popstate", ({ state }) => app.goTo(state?.visit ?? app.visit, location.hash));
   dark.addEventListener("change", () => { if (!app.chosenTheme) app.setTheme(null); });
-  app.finish = painter.finish;
+  app.finish = () => [planeContext, inkContext].forEach((context) => context.getImageData(0, 0, 1, 1));
   return app;
 }
 
@@ -330,7 +322,6 @@ function publicFace(app) {
       nudge();
       app.render();
       app.finish();
-      $("ink").getContext("2d").getImageData(0, 0, 1, 1);
       return performance.now() - begun;
     }),
   };

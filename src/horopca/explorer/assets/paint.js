@@ -2,29 +2,8 @@
 
 const rgba = ([r, g, b], a = 1) => `rgb(${r} ${g} ${b} / ${a})`;
 
-function newPainter(canvas) {
-  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }); // held where the processor paints
-  const behind = document.createElement("canvas"), backdrop = behind.getContext("2d", { alpha: false });
-  let kept = "";
-  return {
-    paint(scene, frame, theme, colours) {
-      const { width, height, dpr, cx, cy, scale, open } = frame, rings = scene.rings.map(({ pixels }) => pixels);
-      const wanted = JSON.stringify([width, height, dpr, cx, cy, scale, open, theme.name, rings]);
-      if (wanted !== kept) { // the same while the view moves
-        [behind.width, behind.height] = [canvas.width, canvas.height];
-        backdrop.setTransform(dpr, 0, 0, dpr, 0, 0);
-        paintBackdrop(backdrop, scene, frame, theme);
-        kept = wanted;
-      }
-      context.setTransform(1, 0, 0, 1, 0, 0);
-      context.drawImage(behind, 0, 0);
-      context.setTransform(dpr, 0, 0, dpr, 0, 0);
-      paintEdges(context, scene, frame, theme);
-      paintPoints(context, scene, theme, colours);
-    },
-    finish: () => context.getImageData(0, 0, 1, 1),
-  };
-}
+/** The context of the plane, held where the processor paints: specks are blended into its pixels. */
+const newPlane = (canvas) => canvas.getContext("2d", { alpha: false, willReadFrequently: true });
 
 /** The page, the disk and its rings. */
 function paintBackdrop(context, scene, frame, theme) {
@@ -33,7 +12,7 @@ function paintBackdrop(context, scene, frame, theme) {
   if (!frame.open) {
     context.beginPath();
     context.arc(frame.cx, frame.cy, frame.scale, 0, 2 * Math.PI);
-    context.fillStyle = theme.rim ? shading(context, frame, theme) : rgba(theme.disk);
+    context.fillStyle = rgba(theme.disk);
     context.fill();
     context.strokeStyle = rgba(theme.line);
     context.lineWidth = 1.2;
@@ -46,13 +25,6 @@ function paintBackdrop(context, scene, frame, theme) {
     context.arc(frame.cx, frame.cy, pixels, 0, 2 * Math.PI);
     context.stroke();
   }
-}
-
-/** The colours of the disk, which is darker at its rim. */
-function shading(context, { cx, cy, scale }, { disk, rim }) {
-  const colours = context.createRadialGradient(cx, cy, 0, cx, cy, scale);
-  for (const part of [0, 0.25, 0.5, 0.75, 1]) colours.addColorStop(part, rgba(disk.map((v, k) => v + (rim[k] - v) * part ** 4)));
-  return colours;
 }
 
 function traceArc(context, arc) {

@@ -36,7 +36,7 @@ function fillHead(app) {
   $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
     (fingers ? "Select with the lasso." : `Click ${pickClass}the lasso to select.`);
   for (const element of document.querySelectorAll("[data-needs]")) element.hidden = !app.has[element.dataset.needs];
-  fillMarks(app);
+  for (const element of document.querySelectorAll(".before")) element.textContent = data.before;
   $("search").setAttribute("aria-label", $("search").placeholder);
   $("ink").setAttribute("aria-label", `The hyperbolic plane with ${parts.join(", ")}`);
 }
@@ -128,16 +128,11 @@ function rove(list) {
   });
 }
 
-function fillColours(app) {
-  $("colour").replaceChildren(...app.colourings.map(({ key, words, trust }) =>
-    h("option", { value: key, text: words, disabled: Boolean(trust && !app.isMeasured()) })));
-  $("colour").value = app.colouring.key;
-}
-
 function fillLegend(app) {
   const { colouring } = app, scale = $("scale"), top = scale.scrollTop;
   const buttons = () => [...scale.querySelectorAll("button")], focused = buttons().indexOf(document.activeElement);
-  $("colour").value = colouring.key;
+  $("colour").replaceChildren(...app.colourings.map(({ key, words, trust }) =>
+    h("option", { value: key, text: words, disabled: Boolean(trust && !app.isMeasured()), selected: key === colouring.key })));
   const rows = colouring.labeling ? classRows(app) : colouring.values ? rampRows(app) : noteRow(colouring);
   scale.replaceChildren(...rows, ...filterRows(app));
   rove(scale);
@@ -175,27 +170,6 @@ function rampRows(app) {
 }
 
 const noteRow = ({ note }) => (note ? [h("p", { class: "note", text: note })] : []);
-
-/** Every kind of mark that this page draws: a symbol (its class in the style sheet) and what it stands for. */
-function fillMarks({ data }) {
-  const original = data.before, marks = [
-    ["point", "a point; marks shrink towards the rim, as the plane does"],
-    ["point faint", "a point outside the selection or the class pointed at"],
-    ["point ring", "the point that you clicked or point at"],
-    ["point near", `its nearest neighbours${original ? ` in the ${original}` : ""}, with geodesics to them`],
-    original && ["point added", `a neighbour added: near here, but not in the ${original}`],
-    data.edges && ["line", "an edge, drawn as a geodesic"],
-    ["circle", "a circle of points at the same distance from the centre, which its number gives"],
-    data.labelings.length && ["under", "the name of a class, at its centre or at the point of that name"],
-    data.ellipses && ["region", `where a point may lie: its ${digits(100 * data.level)} % confidence region`],
-    data.n >= FEWEST_DENSE && ["contour", "lines around the densest 20, 40, 60 and 80 % of the points, by hyperbolic area"],
-    ["dashed", "the ruler"],
-    data.images && ["thumb", "the picture of a point, where 200 points or fewer are in view"],
-    ["place", "in the small map: where the view is"],
-  ];
-  $("marks").lastElementChild.replaceChildren(...marks.filter(Boolean).map(([kind, text]) =>
-    h("li", {}, h("span", { class: `symbol ${kind}`, "aria-hidden": "true" }), h("span", { text }))));
-}
 
 // ---------------------------------------------------------------- card
 
@@ -288,36 +262,3 @@ function fillNote(app) {
   if ($("left-out").textContent !== text) $("left-out").textContent = text;
   $("lost").hidden = scene.marked > 0;
 }
-
-/** The whole plane small, with a mark where the view is: once one has gone in or away. */
-function paintOverview(app) {
-  const canvas = $("overview"), { data } = app, away = distance(app.view, app.start);
-  canvas.hidden = app.frame.width < 640 || (app.zoom < 1.6 && away < 1);
-  if (canvas.hidden) return;
-  const side = 110, dpr = app.frame.dpr, half = side / 2, context = canvas.getContext("2d"), { ring } = MODELS[data.model], fit = fitOf(MODELS[data.model], data.reach);
-  [canvas.width, canvas.height] = [side * dpr, side * dpr];
-  context.setTransform(dpr, 0, 0, dpr, 0, 0);
-  const place = (point) => { // as the page showed it at the start
-    const [x, y] = lookAtOne(point, app.start), r = Math.hypot(x, y);
-    const grow = r ? ((half - 3) * Math.min(1, ring(Math.asinh(r), data.reach) * fit)) / r : 0;
-    return [half + grow * x, half - grow * y];
-  };
-  context.beginPath();
-  context.arc(half, half, half - 1, 0, 2 * Math.PI);
-  context.fillStyle = rgba(app.theme.disk);
-  context.fill();
-  context.strokeStyle = rgba(app.theme.line);
-  context.stroke();
-  for (const i of app.scene.shuffle.subarray(0, 1500)) {
-    const [u, v] = place(pointAt(data.points, i));
-    context.fillStyle = css(app.paint[i]);
-    context.fillRect(u - 0.8, v - 0.8, 1.6, 1.6);
-  }
-  const [u, v] = place(app.view);
-  context.beginPath();
-  context.arc(u, v, 5, 0, 2 * Math.PI);
-  context.strokeStyle = rgba(app.theme.accent);
-  context.lineWidth = 2.5;
-  context.stroke();
-}
-

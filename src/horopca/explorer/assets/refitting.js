@@ -85,7 +85,7 @@ function addRefit(app) {
     app.morph = { from: data.points, to: points, length: app.still.matches ? 0 : length, held };
     if (!app.isMeasured()) for (const { key, trust } of app.colourings) if (trust && app.filters.has(key)) app.setFilter(key, null);
     if (app.colouring.trust && !app.isMeasured()) app.setColouring(app.colourings[0].key);
-    fillColours(app);
+    fillLegend(app);
     app.draw();
   };
 
