@@ -136,28 +136,29 @@ def test_several_pictures_and_their_titles(several):
 # ---------------------------------------------------------------- neighbours
 
 
-def test_local_distortion():
-    indices = nearest_neighbours(X, 4)[0]
-    flat = lift(X[:, 1:] * [1.0, 0.5])
-    change = lambda i, j: abs(distance(flat[i], flat[j]) / distance(X[i], X[j]) - 1)
-    expected = [np.mean([change(i, j) for j in near]) for i, near in enumerate(indices)]
-    found = held(explore(flat, original=X, n_neighbors=4, model="lorentz"))["distortion"]
-    assert np.allclose(found, expected, rtol=2.0**-9)
-    same = lift(np.array([[1.0, 0.0]] * 3 + [[0.0, 2.0], [0.1, 2.0]]))
-    found = held(explore(same, original=same, n_neighbors=2, model="lorentz"))["distortion"]
-    assert np.isnan(found[:3]).all() and np.allclose(found[3:], 0)
-
-
-def test_the_original_space_decides_who_is_a_neighbour():
+def test_the_original_decides_who_is_a_neighbour_and_what_changed():
     original = rng.uniform(-0.3, 0.3, (len(Y), 6))
     found = held(explore(Y, original=original, n_neighbors=4))
-    indices, distances = nearest_neighbours(to_hyperboloid(original), 4)
+    x = to_hyperboloid(original)
+    indices, distances = nearest_neighbours(x, 4)
     assert found["k"] == 4 and np.array_equal(found["there"].reshape(-1, 4), indices)
     # nine binary digits are kept
     assert np.allclose(found["spans"].reshape(-1, 4), distances, rtol=2.0**-10)
+    change = [np.mean([abs(distance(X[i], X[j]) / distance(x[i], x[j]) - 1) for j in near]) for i, near in enumerate(indices)]
+    expected = false_neighbours(original, Y, n_neighbors=4) | {"distortion": change}
+    expected["false"] = 1 - expected["kept"]
+    for key in ("false", "trust", "continuity", "distortion"):
+        assert np.allclose(found[key], expected[key], rtol=2.0**-9)
+    notes = {about["key"]: about["note"] for about in found["measures"]}
+    assert f"On average {trustworthiness(original, Y, n_neighbors=4):.1%}." in notes["trust"]
+    assert f"On average {continuity(original, Y, n_neighbors=4):.1%}." in notes["continuity"]
+    assert found["dimension"] == 6 and np.array_equal(found["original"], x[:, 1:].ravel())
     scaled = held(explore(2 * Y, original=2 * original, curvature=-0.25, n_neighbors=4))
     assert np.allclose(scaled["spans"], 2 * found["spans"], rtol=2.0**-10)
     assert np.array_equal(scaled["distortion"], found["distortion"])
+    same = lift(np.array([[1.0, 0.0]] * 3 + [[0.0, 2.0], [0.1, 2.0]]))
+    found = held(explore(same, original=same, n_neighbors=2, model="lorentz"))["distortion"]
+    assert np.isnan(found[:3]).all() and np.allclose(found[3:], 0)
 
 
 # ---------------------------------------------------------------- the file
@@ -279,19 +280,6 @@ def test_several_columns_texts_pictures_and_sizes(tmp_path):
     assert np.allclose(found["sizes"], [0.5, 1, 2])
     with pytest.raises(ValueError, match="images must be paths of image files"):
         explore(Y[:1], images=["cat.exe"])
-
-
-def test_the_page_holds_the_figures_of_the_metrics():
-    original = rng.uniform(-0.3, 0.3, (len(Y), 6))
-    found = held(explore(Y, original=original, n_neighbors=4))
-    expected = false_neighbours(original, Y, n_neighbors=4)
-    expected["false"] = 1 - expected["kept"]
-    for key in ("false", "trust", "continuity"):
-        assert np.allclose(found[key], expected[key], rtol=2.0**-10)
-    notes = {about["key"]: about["note"] for about in found["measures"]}
-    assert f"On average {trustworthiness(original, Y, n_neighbors=4):.1%}." in notes["trust"]
-    assert f"On average {continuity(original, Y, n_neighbors=4):.1%}." in notes["continuity"]
-    assert found["dimension"] == 6 and np.array_equal(found["original"], to_hyperboloid(original)[:, 1:].ravel())
 
 
 def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_listed():

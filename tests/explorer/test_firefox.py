@@ -1,4 +1,4 @@
-"""The page in Debian's Firefox, which playwright cannot drive: a script beside the page uses it and sends what it saw to a server."""
+"""The page in Debian's Firefox, which playwright cannot drive: a script uses the page and sends what it saw to a server."""
 
 import functools
 import http.server

@@ -43,11 +43,11 @@ function fillHead(app) {
 
 // ---------------------------------------------------------------- search
 
-const PAGE = 40; // results shown at a time
+const MOST_FOUND = 200; // results in the list
 
 function listenToSearch(app) {
   const input = $("search"), list = $("results");
-  let found = [], options = [], at = -1, most = PAGE, none = "";
+  let found = [], options = [], at = -1, none = "";
 
   function close() {
     list.hidden = true;
@@ -73,10 +73,9 @@ function listenToSearch(app) {
   }
 
   function fill() {
-    options = found.slice(0, most).map(point);
-    const points = options.length, more = found.length - points, words = (text) => [h("span", { class: "what", text })];
-    if (more > 0) options.push({ act: () => { const here = at; most += PAGE; fill(); mark(here); }, parts: words(`Show more of ${found.length.toLocaleString("en")}`) });
-    if (found.length) options.push({ act: () => { leave(); app.select(found); }, parts: words(`Select ${found.length === 1 ? "it" : `all ${found.length.toLocaleString("en")}`}`) });
+    options = found.slice(0, MOST_FOUND).map(point);
+    const points = options.length, all = `Select ${found.length === 1 ? "it" : `all ${found.length.toLocaleString("en")}`}`;
+    if (points) options.push({ act: () => { leave(); app.select(found); }, parts: [h("span", { class: "what", text: all })] });
     list.replaceChildren(...options.map(({ parts, act }, k) => h("li", { role: "option", id: `result-${k}`, class: k >= points && "act", onclick: act }, ...parts)));
     if (input.value.trim() && !found.length) list.append(h("li", { class: "note", text: none }));
     list.hidden = !input.value.trim();
@@ -86,7 +85,6 @@ function listenToSearch(app) {
   function update() {
     none = "Nothing by that name";
     try { found = searchTexts(app.data, input.value); } catch { [found, none] = [[], "Not a regular expression"]; }
-    most = PAGE;
     fill();
     mark(found.length ? 0 : -1);
   }
