@@ -17,10 +17,11 @@ from .views import VIEWS
 
 
 def check_plane_arguments(given: Mapping[str, Any]) -> SimpleNamespace:
-    """Validate the arguments of `plot_plane` but for the axes. Returns them, with points moved so that the centre is the origin.
+    """Validate the arguments of `plot_plane`, and return them as attributes.
 
-    Further attributes are ``x`` (n, 3) and ``diamonds`` (m, 3), the points and the companions on the hyperboloid; ``unmoved``, the
-    points before the move; and ``unit``, the length in the user's curvature of a length of 1.
+    Further attributes are the points ``x`` (n, 3) and the companions ``diamonds`` (m, 3) on the hyperboloid, moved so that the
+    centre is the origin; ``unmoved``, the points before the move; ``unit``, the length in the curvature of Y of a length of 1;
+    and ``ellipses`` (n, 2, 2), the semi-axes of the regions at curvature -1.
     """
     data = SimpleNamespace(**given)
     unmoved = check_plane(data.Y, data.model, data.curvature)

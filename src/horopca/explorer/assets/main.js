@@ -56,9 +56,7 @@ function newApp(data) {
       const many = scene.edges.count > 1000; // lines wider than a pixel are slow to draw
       Object.assign(scene.edges, { width: many ? 0.8 : 1.1, alpha: (many ? 0.4 : 0.6) * (app.litRows() ? 0.35 : 1) });
       planeContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
-      paintBackdrop(planeContext, scene, frame, app.theme);
-      paintEdges(planeContext, scene, frame, app.theme);
-      paintPoints(planeContext, scene, app.theme, app.paint);
+      paintPlane(planeContext, app);
       app.borders = new Map(); // of regions, by row
       app.contours = null;
     }

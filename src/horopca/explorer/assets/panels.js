@@ -142,7 +142,7 @@ function fillLegend(app) {
 function classRows(app) {
   const { classes, counts, codes } = app.colouring.labeling, colours = app.colouring.labeling[app.theme.name];
   const members = (code) => { const rows = []; codes.forEach((own, i) => { if (own === code) rows.push(i); }); return rows; };
-  const rows = classes.map((text, code) => {
+  return classes.map((text, code) => {
     const off = app.hidden.has(code);
     return h("div", { class: off ? "row off" : "row", onpointerenter: () => app.light(code), onpointerleave: () => app.light(-1) },
       h("button", { class: "pick", title: `Select ${text}`, onclick: (event) => app.select(members(code), event.shiftKey || event.ctrlKey),
@@ -153,7 +153,6 @@ function classRows(app) {
         h("button", { class: "toggle", "aria-pressed": String(!off), "aria-label": `show ${text}`, text: off ? "show" : "hide",
           onclick: () => app.toggleClass(code) })));
   });
-  return rows;
 }
 
 function rampRows(app) {
