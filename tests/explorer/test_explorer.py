@@ -348,7 +348,7 @@ def test_edge_lists_by_number_and_by_name_and_arrays(tmp_path, text):
     [
         ("cat dog\ncat cow\n", ["cat", "dog"], "must join names of points, but no point is called cow"),
         ("cat dog\n", None, "so the points need names"),
-        ("cat dog\n", ["cat", "dog", "cat"], "rows 0 and 2 have the same name, 'cat'"),
+        ("cat dog\n", ["cat", "dog", "cat"], "several points are called cat"),
         ("0 1\n2\n", None, "line 2"),
         ("", None, "holds no edges"),
     ],
