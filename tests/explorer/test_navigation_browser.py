@@ -66,7 +66,7 @@ def test_a_double_click_flies_to_a_point_and_a_view_without_points_says_so(visit
     for _ in range(30):
         page.mouse.wheel(0, -400)
     page.settle()
-    assert page.is_visible("#lost")
+    assert page.is_visible("#lost") and page.is_visible("#overview")
     page.push("#found")
     assert page.is_hidden("#lost")
 

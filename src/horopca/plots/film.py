@@ -73,7 +73,7 @@ def animate(
     usual = signature(plot_plane)
     data = []
     for Y, title in zip(frames, heads, strict=True):
-        given = usual.bind(Y, labels, title=title, **options)
+        given = usual.bind(Y, labels, title=title, ax=None, **options)
         given.apply_defaults()
         data.append(check_plane_arguments(given.arguments))
     check_same_rows("frames", [len(one.x) for one in data])

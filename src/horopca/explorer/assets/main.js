@@ -43,6 +43,7 @@ function newApp(data) {
       app.restless = false;
       app.keepAddress();
       fillNote(app);
+      paintOverview(app);
     }
   }
 
@@ -88,7 +89,8 @@ function newApp(data) {
     const { open } = MODELS[app.model], radius = plain * fitOf(MODELS[app.model], data.reach);
     app.frame = { width, height, dpr, free, plain, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
       open: Boolean(open), reach: data.reach,
-      taken: wide ? [[width / 2 - 220, height - 98, width / 2 + 220, height - 60]] : [], // the note
+      taken: wide ? [[width / 2 - 220, height - 98, width / 2 + 220, height - 60]] // the note, and otherwise the overview
+        : beside ? [[width - right - 118, height - 176, width - right - 8, height - 66]] : [],
       cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, plain + 20)) };
     app.draw();
   };

@@ -259,3 +259,28 @@ function fillNote(app) {
   if ($("left-out").textContent !== text) $("left-out").textContent = text;
   $("lost").hidden = scene.marked > 0;
 }
+
+/** The whole plane small, with a mark where the view is: once one has gone in or away. */
+function paintOverview(app) {
+  const canvas = $("overview"), { data, theme } = app, side = 110, half = side / 2, { dpr } = app.frame;
+  canvas.hidden = app.frame.width < 640 || (app.zoom < 1.6 && distance(app.view, app.start) < 1);
+  if (canvas.hidden) return;
+  const context = canvas.getContext("2d"), { ring } = MODELS[data.model], fit = fitOf(MODELS[data.model], data.reach);
+  [canvas.width, canvas.height] = [side * dpr, side * dpr];
+  context.setTransform(dpr, 0, 0, dpr, 0, 0);
+  const place = (point) => { // as the page showed it at the start
+    const [x, y] = lookAtOne(point, app.start), r = Math.hypot(x, y);
+    const grow = r ? ((half - 3) * Math.min(1, ring(Math.asinh(r), data.reach) * fit)) / r : 0;
+    return [half + grow * x, half - grow * y];
+  };
+  traceCircle(context, half, half, half - 1);
+  fill(context, rgba(theme.disk));
+  stroke(context, rgba(theme.line), 1);
+  for (const i of app.scene.shuffle.subarray(0, 1500)) {
+    const [u, v] = place(pointAt(data.points, i));
+    context.fillStyle = css(app.paint[i]);
+    context.fillRect(u - 0.8, v - 0.8, 1.6, 1.6);
+  }
+  traceCircle(context, ...place(app.view), 5);
+  stroke(context, rgba(theme.accent), 2.5);
+}
