@@ -47,15 +47,6 @@ PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAA
 HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
 
 
-def wait_for(look, what):
-    """The first true value of look(). The test fails after minutes only: a busy machine may be slow."""
-    for _ in range(PATIENCE // 20):
-        if found := look():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"{what} did not come true")
-
-
 def new_page(browser, **options):
     """A page in a window of its own, whose actions fail after minutes only."""
     context = browser.new_context(**{"reduced_motion": "reduce"} | options)
@@ -85,7 +76,11 @@ class Explorer:
 
     def until(self, condition):
         """Wait for a function or JavaScript to be true. (Playwright's own way needs eval, which the page's policy forbids.)"""
-        wait_for(condition if callable(condition) else lambda: self.evaluate(condition), condition)
+        for _ in range(PATIENCE // 20):  # minutes: a busy machine may be slow
+            if condition() if callable(condition) else self.evaluate(condition):
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"{condition} did not come true")
 
     def resize(self, width, height):
         self.set_viewport_size({"width": width, "height": height})

@@ -3,8 +3,10 @@
 import functools
 import http.server
 import json
+import os
 import queue
 import shutil
+import signal
 import subprocess
 import threading
 
@@ -56,11 +58,12 @@ def test_the_page_works_in_firefox(pages, tmp_path):
         (tmp_path / "profile").mkdir()
         (tmp_path / "profile" / "user.js").write_text('user_pref("ui.prefersReducedMotion", 1);')
         command = [FIREFOX, "--headless", "--no-remote", "--profile", str(tmp_path / "profile")]
-        firefox = subprocess.Popen([*command, f"http://127.0.0.1:{server.server_port}/script.html"], stderr=subprocess.DEVNULL)
+        address = f"http://127.0.0.1:{server.server_port}/script.html"
+        firefox = subprocess.Popen([*command, address], stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             seen = answers.get(timeout=PATIENCE / 1000)
         finally:
-            firefox.kill()
+            os.killpg(firefox.pid, signal.SIGKILL)  # with the processes of its pages, which write into the profile
             firefox.wait()
             server.shutdown()
     assert "error" not in seen, seen

@@ -307,7 +307,6 @@ function publicFace(app) {
     density: () => { drawn(); return contoursOf(app); },
     region: (i) => { drawn(); return borderOnScreen(app, i); },
     select: (rows) => app.select(rows),
-    watch: (act) => app.watchers.push(act),
     refit: async (goal) => { const { plane, ...rest } = await app.refit(goal); return { ...rest, moved: Boolean(plane), basis: [...rest.basis], centre: [...rest.centre] }; },
     objective: async (rows, goal, basis) => { const found = await app.ask({ rows, goal, basis }); return { value: found.value, gradient: [...found.gradient] }; },
     screen: (i) => { drawn(); return placeOnScreen(app, i); },
@@ -333,10 +332,9 @@ function publicFace(app) {
   }
 }
 
-/** Inside a notebook: the selection goes out to it, and one that it sends comes in. */
-function talkToNotebook(face) {
+/** Inside a notebook: a selection that it sends is taken over. */
+function listenToNotebook(face) {
   if (window === parent) return;
-  face.watch((rows) => parent.postMessage({ horopca: "selection", rows }, "*"));
   addEventListener("message", ({ source, data }) => {
     if (source === parent && data?.horopca === "select" && Array.isArray(data.rows)) {
       face.select(data.rows.filter((i) => Number.isInteger(i) && i >= 0 && i < face.n));
@@ -351,7 +349,7 @@ readData($("data")).then((data) => {
     return;
   }
   window.horopca = publicFace(newApp(data));
-  talkToNotebook(window.horopca);
+  listenToNotebook(window.horopca);
 }).catch((error) => {
   document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
   throw error;

@@ -81,8 +81,7 @@ function addRefit(app) {
   app.moveTo = (points, length = 1400, held = -1) => {
     app.morph = { from: data.points, to: points, length: app.still.matches ? 0 : length, held };
     if (!app.isMeasured()) for (const { key, trust } of app.colourings) if (trust && app.filters.has(key)) app.setFilter(key, null);
-    if (app.colouring.trust && !app.isMeasured()) app.setColouring(app.colourings[0].key);
-    fillLegend(app);
+    app.setColouring(app.colouring.key); // by another column, if this one is a measure of the old picture
     app.draw();
   };
 
