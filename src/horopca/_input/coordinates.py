@@ -16,7 +16,7 @@ import numpy as np
 from ..geometry import MODELS, ModelName, clip
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
 from ..geometry._points import Chunk
-from ..geometry.models import ON_BOUNDARY, Domain, Model, row_norms
+from ..geometry.models import ON_BOUNDARY, Model, row_norms
 from .arguments import as_number, check_choice
 
 ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that the rows fit
@@ -33,8 +33,6 @@ NEAR_BOUNDARY = 0.01  # Points outside the ball by less than this fraction are t
 MAYBE_EUCLIDEAN_FACTOR = 2.0  # Vectors of word2vec often have norms of 2 to 10, and so may have points of a larger ball.
 EUCLIDEAN_FACTOR = 10.0  # Rows with norms larger than this many radii of the ball are probably Euclidean vectors.
 TIMED = {name: row for name, row in MODELS.items() if row.time is not None}  # the models with a time coordinate
-REPAIR = "Drop or repair such rows."
-NEARER = "Divide the data by a scale, or pass a curvature closer to 0."
 
 
 class Coordinates(NamedTuple):
@@ -127,13 +125,24 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
         if row.domain == "ball" and bool(xp.all(_square(X, coordinates) < 1 - ON_BOUNDARY)):
             return  # nor is any row NaN
         if not bool(xp.isfinite(xp.sum(X))):  # a NaN or an infinity would be in the sum
-            bad, fault = to_numpy(~xp.all(xp.isfinite(X), axis=1)), "contain NaN or infinity"
-            _raise_for(bad, start, f"{name} must be finite", fault, lambda k: "contains NaN or infinity", REPAIR)
-        CHECKS[row.domain](X, coordinates, start, name)
+            bad, remedy = to_numpy(~xp.all(xp.isfinite(X), axis=1)), "Drop or repair such rows."
+            found = "contains NaN or infinity"
+            _raise_for(bad, start, f"{name} must be finite", "contain NaN or infinity", lambda k: found, remedy)
+        if row.domain == "ball":
+            _check_ball(X, coordinates, start, name)
+        elif row.domain == "hyperboloid":
+            _check_hyperboloid(X, coordinates, start, name)
+        elif row.domain == "space":
+            _check_space(X, coordinates, start, name)
+        elif row.domain == "halfspace":
+            height = to_numpy(X[:, -1])
+            rule = f"{name} must have heights > 0 in its last column (model={coordinates.model!r})"
+            _raise_for(height <= 0, start, rule, "do not", lambda k: f"has height {height[k]:.6g}")
         if row.radius is not None:
             radius = row.radius(to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit)
             rule = f"{name} must lie within hyperbolic distance {reach:g} of the origin (the range of float64)"
-            _raise_for(radius > reach, start, rule, "do not", lambda k: f"is at {radius[k]:.6g}", NEARER)
+            remedy = "Divide the data by a scale, or pass a curvature closer to 0."
+            _raise_for(radius > reach, start, rule, "do not", lambda k: f"is at {radius[k]:.6g}", remedy)
 
 
 def _raise_for(bad: np.ndarray, start: int, rule: str, fault: str, describe: Callable[[int], str], remedy: str = "") -> None:
@@ -227,18 +236,3 @@ def _check_space(X: Array, coordinates: Coordinates, start: int, name: str) -> N
                 f"{name} must be Lorentz coordinates without the time (model={coordinates.model!r}), but rows {start} to "
                 f"{start + len(rows) - 1} include it: t^2 - |s|^2 is {1 / scale**2:.6g} in all of them. Pass model={model!r}."
             )
-
-
-def _check_halfspace(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    height = to_numpy(X[:, -1])
-    rule = f"{name} must have heights > 0 in its last column (model={coordinates.model!r})"
-    _raise_for(height <= 0, start, rule, "do not", lambda k: f"has height {height[k]:.6g}")
-
-
-CHECKS: dict[Domain, Callable[[Array, Coordinates, int, str], None]] = {
-    "ball": _check_ball,
-    "hyperboloid": _check_hyperboloid,
-    "space": _check_space,
-    "halfspace": _check_halfspace,
-    "vectors": lambda X, coordinates, start, name: None,  # every vector is valid
-}

@@ -35,7 +35,7 @@ BRANCHES = 8  # The number of results that a task of the tree combines.
 GATHERED_ROWS = 1 << 15  # The largest number of rows that is brought to one machine.
 SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}  # Graphs contain the sample of the rows.
 
-Form = tuple[Coordinates, tuple[str, float] | None]  # of a block: its coordinates, and the arguments of `Rows.check`, if it is due
+Form = tuple[Coordinates, tuple[str, float] | None]  # of a chunk: its coordinates; the arguments of `Rows.check`, if it is due
 
 
 def as_dask_array(X: Any, name: str) -> da.Array:

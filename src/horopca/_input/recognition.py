@@ -10,7 +10,7 @@ import numpy as np
 
 from ..geometry import MODELS
 from ..geometry.models import row_norms
-from .coordinates import LARGEST_RADIUS, TIMED, Coordinates, check_coordinates, check_points, off_hyperboloid
+from .coordinates import FLATTEST, LARGEST_RADIUS, TIMED, Coordinates, check_coordinates, check_points, off_hyperboloid
 
 EXAMINED_ELEMENTS = 1 << 20  # The number of elements that are examined at a time.
 # Rounding error of t^2 + |s|^2: Lorentz coordinates are often trained in float32.
@@ -66,9 +66,10 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
             x = ends[np.abs(ends[:, 2 + k, row.time]).argmin(), 2 + k]
             t, r = float(x[row.time]), float(row_norms(x[None, row.space])[0])
             square, error = (t - r) * (t + r), rounding * (t * t + r * r)
-            if square > error:
-                fitting[model] = _timed_coordinates(model, square, error)
-            elif differ and square >= -error:
+            if square > error and FLATTEST <= 1 / square <= 1 / FLATTEST:
+                # exactly -1 if it is so within rounding
+                fitting[model] = check_coordinates(model, -1.0 if abs(square - 1) < 1e-4 + error else -1 / square)
+            elif differ and abs(square) <= error:
                 cones.append(model)
     for x in filter(len, blocks()):
         fitting = {model: found if found and _fits(x, found, rounding) else None for model, found in fitting.items()}
@@ -97,14 +98,6 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
         too_long = "" if "vectors" in domains else ", and too long for tangent vectors at this curvature"
         words += f": outside the unit ball{too_long}"
     return Recognised(n, largest, fitting, fits, words)
-
-
-def _timed_coordinates(model: str, square: float, error: float) -> Coordinates | None:
-    """The coordinates of a row with t^2 - |s|^2 = square; the curvature is exactly -1 if it is so within rounding."""
-    try:
-        return check_coordinates(model, -1.0 if abs(square - 1) < 1e-4 + error else -1 / square)
-    except ValueError:
-        return None
 
 
 def _fits(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
