@@ -135,8 +135,14 @@ def test_lists_and_rows_of_weight_zero():
         (lambda x: (x[:0], x[:0]), r"x and y must be points .* shapes \(0, 3\)"),
         (lambda x: (x, x[:3]), r"x and y must be points .* shapes \(4, 3\) and \(3, 3\)"),
         (lambda x: (np.where(x == x[2, 1], np.nan, x), x), "x must hold points of the hyperboloid.* but row 2 is .*nan"),
-        (lambda x: (x, x * [1 + 2e-2, 1, 1]), "y must hold points of the hyperboloid.* but row 0 is [^.]*.* with to_hyperboloid"),
-        (lambda x: (lift(np.sinh(200.0) * np.eye(2)), x[:2]), "x must hold points of the hyperboloid .* within radius 175 of the origin"),
+        (
+            lambda x: (x, x * [1 + 2e-2, 1, 1]),
+            "y must hold points of the hyperboloid.* but row 0 is .* with to_hyperboloid",
+        ),
+        (
+            lambda x: (lift(np.sinh(200.0) * np.eye(2)), x[:2]),
+            "x must hold points .* within radius 175 of the origin, but row 0 is",
+        ),
         (lambda x: (x, x, np.ones(3)), "weights must be one number for each of the 4 points"),
         (lambda x: (x, x, np.zeros(4)), "weights must be finite and non-negative"),
         (lambda x: (x, x, np.array([1.0, -1, 1, 1])), "weights must be finite and non-negative"),

@@ -46,16 +46,6 @@ def test_what_is_no_array_of_points_is_an_error(wrong, kind, message, model):
     assert str(error.value).startswith(message)
 
 
-def test_columns_of_a_data_frame_that_hold_no_numbers_are_errors():
-    pd = pytest.importorskip("pandas")
-    for column, message in (
-        ("x", r"could not convert string to float: 'x'. Drop or convert the column 'kind'\."),
-        (pd.Timestamp("1970-01-01"), r"X must be an array of numbers, but has datetime64\[\w+\]\. Drop or convert dates"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            TangentPCA(1).fit(pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=column))
-
-
 def test_masked_entries_are_missing_values():
     with pytest.raises(ValueError, match="X must be finite, but row 3 contains NaN or infinity"):
         TangentPCA(1).fit(HOLE)
