@@ -37,9 +37,6 @@ def test_every_list_of_models_is_complete():
     assert names == set(MODELS) == set(CHOICES)
 
 
-# ---------------------------------------------------------------- tensors
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_half_precision(model, dtype):

@@ -9,7 +9,7 @@ import pytest
 
 from clouds import cloud, clusters
 from errors import error_message
-from horopca import HoroPCA, TangentPCA, metrics
+from horopca import HoroPCA, TangentPCA
 from horopca._input.coordinates import Coordinates
 from horopca._input.means import mean_of_many
 from horopca._input.reservoir import Reservoir
@@ -81,15 +81,6 @@ def test_names_of_columns_are_reset_by_an_array_without_names():
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
         estimator.transform(torch.as_tensor(X))
     assert not hasattr(estimator.fit(torch.as_tensor(X)), "feature_names_in_")
-
-
-def test_images_keep_the_graph_of_tensors_unless_gradients_are_off():
-    torch = pytest.importorskip("torch")
-    leaf = torch.as_tensor(X).requires_grad_()
-    fit = TangentPCA(2, curvature=-0.25).fit(leaf)
-    assert fit.transform(leaf).requires_grad and isinstance(metrics.pair_variance(leaf, curvature=-0.25), float)
-    with torch.no_grad():
-        assert not fit.transform(leaf).requires_grad
 
 
 # ---------------------------------------------------------------- in a mapped file

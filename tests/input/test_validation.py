@@ -35,15 +35,12 @@ def test_errors_of_arguments(call, expected):
 def test_random_states():
     generator = np.random.default_rng(1)
     assert check_generator(generator) is seeded_generator(generator) is generator
-    assert isinstance(check_generator(None), np.random.Generator)
-    for k in range(4):
+    for k in range(3):
         first = np.random.default_rng(np.random.RandomState(k).randint(2**31)).random()
         for state in (k, np.int64(k), np.random.RandomState(k)):
             assert check_generator(state).random() == first
         assert seeded_generator(np.random.RandomState(k)).random() == first
-    for state in (5, np.int64(5), 0):
-        assert seeded_generator(state).random() == np.random.default_rng(int(state)).random()
-    assert seeded_generator(True).random() == check_generator(True).random()
+        assert seeded_generator(k).random() == seeded_generator(np.int64(k)).random() == np.random.default_rng(k).random()
 
 
 # ---------------------------------------------------------------- distances
@@ -67,16 +64,12 @@ def test_errors_of_distances(wrong, expected):
 
 
 def test_tolerance_of_distances():
-    skew = np.array([[0, 0, 1.0], [1e-6, 0, 1.0], [1.0, 1.0, 0]])
-    own = np.array([[1e-6, 1.0], [1.0, 0]])
-    for off in (skew, own):
-        for largest in (1.0, 0.5, 8.0):
+    """Of float32, relative to the largest distance; whatever need not be square need not be symmetric."""
+    for off in (np.array([[0, 0, 1.0], [1e-6, 0, 1.0], [1.0, 1.0, 0]]), np.array([[1e-6, 1.0], [1.0, 0]])):
+        for largest in (1.0, 8.0):
             assert check_distances(largest * off).shape == off.shape
             assert error_message(check_distances, largest * np.where(off == 1e-6, 1.1e-6, off)).startswith("X must be ")
-    for nothing in (np.zeros((2, 2)), np.zeros((0, 0))):
-        assert check_distances(nothing) is nothing
-    assert check_distances(D[:2], symmetric=False).shape == (2, 3)
-    assert "smallest is -3" in error_message(check_distances, D - 3, symmetric=False)
+    assert check_distances(np.zeros((0, 0))).size == 0 and check_distances(D[:2], symmetric=False).shape == (2, 3)
 
 
 # ---------------------------------------------------------------- rows
