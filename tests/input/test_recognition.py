@@ -106,25 +106,24 @@ def test_auto_uses_the_only_model_that_fits(xp, curvature=-0.25):
     assert TangentPCA(2, model="auto", curvature=curvature).fit(xp.asarray(2 * RIM)).model_ == "poincare"
 
 
-def test_auto_of_lists_whole_numbers_and_streams():
+def test_auto_of_whole_numbers_and_streams():
     assert TangentPCA(1, model="auto").fit([[3, 2, 2], [9, 8, 4]]).model_ == "lorentz"
     pca = HoroPCA(model="auto", n_init=1, random_state=0).partial_fit(x[:30])
     assert pca.partial_fit(x[30:32]).model_ == "lorentz"  # that of the batches before
-    hole = np.append(x, [[np.nan, 0, 0, 0, 0]], axis=0)
-    assert error_message(TangentPCA(model="auto").fit, hole).startswith("X must be finite, but row 50")
 
 
 @pytest.mark.parametrize(
-    ("X", "curvature", "expected"),
+    ("X", "expected"),
     [
-        (2 * Z, -1.0, "model='auto' is ambiguous: the rows of X could be 'lorentz-space' or 'tangent' (norms from 0.429"),
-        (1e80 * Z, -1.0, "model='auto' is ambiguous: the rows of X could be of no model at this curvature (norms from "),
-        (2 * x, -1.0, "X must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but 50 of rows 0 to 49 do not"),
-        (Z[:0], -1.0, "X must have at least 1 row"),
+        (2 * Z, "model='auto' is ambiguous: the rows of X could be 'lorentz-space' or 'tangent' (norms from 0.429"),
+        (1e80 * Z, "model='auto' is ambiguous: the rows of X could be of no model at this curvature (norms from "),
+        (2 * x, "X must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but 50 of rows 0 to 49 do not"),
+        (np.append(x, [[np.nan, 0, 0, 0, 0]], axis=0), "X must be finite, but row 50"),
+        (Z[:0], "X must have at least 1 row"),
     ],
-)  # fmt: skip
-def test_errors_of_auto(X, curvature, expected):
-    assert error_message(TangentPCA(model="auto", curvature=curvature).fit, X).startswith(expected)
+)
+def test_errors_of_auto(X, expected):
+    assert error_message(TangentPCA(model="auto").fit, X).startswith(expected)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -134,8 +133,7 @@ def test_auto_recognises_the_time_in_half_precision(model, dtype):
     space = np.random.default_rng(0).normal(size=(60, 4))
     half = lambda spread: torch.as_tensor(from_hyperboloid(lift(spread * space), model)).to(getattr(torch, dtype))
     assert TangentPCA(2, model="auto").fit(half(1.0)).model_ == model
-    if dtype == "float16":  # which NumPy has too
-        assert describe(half(1.0).numpy()).model == model
+    assert dtype == "bfloat16" or describe(half(1.0).numpy()).model == model
     with pytest.raises(ValueError, match=rf"the rows of X could be '{model}' or .*'lorentz-space'"):
         TangentPCA(2, model="auto").fit(half(60.0))  # on the cone, in this precision
 
