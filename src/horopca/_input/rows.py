@@ -18,7 +18,7 @@ from array_api_compat import is_numpy_array, is_torch_array
 from sklearn.utils.validation import validate_data
 
 from ..geometry import MODELS
-from ..geometry._arrays import array_namespace, as_floats, from_numpy, on_host, take_rows, to_numpy
+from ..geometry._arrays import array_namespace, as_floats, on_host, take_rows, to_numpy
 from ..geometry._points import Chunk, Points, T, add, chunk_slices
 from . import cuda
 from .arguments import check_choice
@@ -58,17 +58,8 @@ class Rows(Points):
 
     def points(self, indices: np.ndarray) -> Any:
         """The points (m, d+1) at some indices, on the device of the array if that is a GPU; on the host otherwise."""
-        return self.coordinates.to_hyperboloid(self._at(indices))
-
-    def products(self, indices: np.ndarray, M: np.ndarray) -> Any:
-        """Euclidean products (k, m) of the rows of M (k, d+1) with the points at some indices, on the device of `points`."""
-        raw = self._at(indices)
-        chunks = (self.coordinates.chunk(raw[rows, :]) for rows in chunk_slices(raw))
-        return array_namespace(raw).concat([chunk.products(from_numpy(M, chunk.t)) for chunk in chunks], axis=1)
-
-    def _at(self, indices: np.ndarray) -> Any:
         raw = self.raw(indices)
-        return to_numpy(raw) if on_host(raw) or not is_torch_array(raw) else raw.detach()
+        return self.coordinates.to_hyperboloid(to_numpy(raw) if on_host(raw) or not is_torch_array(raw) else raw.detach())
 
     def raw(self, indices: np.ndarray | slice) -> Any:
         """Some rows of the user's array, unchanged.

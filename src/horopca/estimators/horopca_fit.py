@@ -194,7 +194,7 @@ def centred_sample(x: Array, name: str, weights: np.ndarray | None = None) -> tu
 def _in_own_frame(chosen: ChosenRows, name: str) -> tuple[Mean, Frame, Sample]:
     """The mean and frame of the points, and the points in that frame.
 
-    For a sample of rows, the mean is that of a part of the sample, and the points are a product with the user's own rows.
+    For a sample of rows, the mean is that of a part of the sample.
     """
     _, x, weights, rows, indices = chosen
     m = x.shape[0] if rows is None else SUBSET_ROWS
@@ -208,7 +208,7 @@ def _in_own_frame(chosen: ChosenRows, name: str) -> tuple[Mean, Frame, Sample]:
     elif point[0] > BOOSTABLE_TIME:
         sample = as_sample(frame.enter(rows.points(indices)), weights)
     else:
-        sample = as_sample(rows.products(indices, frame.matrix()).T, weights)
+        sample = as_sample(rows.points(indices) @ from_numpy(frame.matrix().T, x), weights)
     if name == "robust":
         sample = sample._replace(reach=lower_quartile_distance(sample.points(), sample.weights))
     return mean, frame, sample
