@@ -120,13 +120,15 @@ def test_clouds_that_do_not_determine_it():
     assert distance(align(same, np.repeat(y, 5, axis=0), squares=True).move(same), y).max() < 1e-12
 
 
-def test_lists_and_rows_of_weight_zero():
+def test_lists_rows_of_weight_zero_and_rounded_times():
     x = cloud(4, 2)
     y = isometry(2).move(x)
     found = align(x, y)
     assert np.array_equal(align(x.tolist(), y.tolist()).matrix(), found.matrix())
     missing = np.vstack([x, np.full((1, 3), np.nan)])
     assert np.allclose(align(missing, np.vstack([y, y[:1]]), np.r_[1, 1, 1, 1, 0]).matrix(), found.matrix())
+    far = lift(np.array([[0.0, 80.0], [1.0, 2.0], [0.0, 0.0]]))
+    assert distance(align(far * [1 + 5e-3, 1, 1], far).move(far), far).max() < 0.1
 
 
 @pytest.mark.parametrize(
@@ -151,8 +153,3 @@ def test_lists_and_rows_of_weight_zero():
 def test_errors_of_align(change, message):
     with pytest.raises(ValueError, match=message):
         align(*change(cloud(4, 2)))
-
-
-def test_a_time_may_be_rounded():
-    x = lift(np.array([[0.0, 80.0], [1.0, 2.0], [0.0, 0.0]]))
-    assert distance(align(x * [1 + 5e-3, 1, 1], x).move(x), x).max() < 0.1

@@ -87,14 +87,11 @@ def test_gradients_near_the_origin_tend_to_those_at_it(name, scale):
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e-9])
-def test_gradients_of_points_that_nearly_meet_tend_to_their_limits(scale):
-    """That of the distance is a unit vector of the tangent space, that of the geodesic the same as where they meet."""
+def test_the_gradient_of_the_distance_of_points_that_nearly_meet_is_a_unit_vector(scale):
     s, v = space(seed=5).detach(), space(seed=6).detach()
     g = gradient(BOTH["distance"], s, s + scale * v)[1]
     square = (g * g).sum(-1) + (g * s).sum(-1) ** 2  # the dual norm in space coordinates
     assert torch.allclose(square, torch.ones(6, dtype=torch.float64), atol=100 * scale + 1e-6)
-    at, beside = gradient(BOTH["geodesic"], s, s), gradient(BOTH["geodesic"], s, s + scale * v)
-    assert all(torch.allclose(a, b, atol=100 * scale + 1e-9) for a, b in zip(at, beside, strict=True))
 
 
 @pytest.mark.parametrize("radius", [1.0, 10.0, 100.0, 170.0])
@@ -104,9 +101,7 @@ def test_gradients_far_out_are_finite(radius):
     for function in (
         lambda a: geo.pairwise_distance(to_hyperboloid(a, "tangent")),
         lambda a: geo.distance(to_hyperboloid(a, "tangent"), to_hyperboloid(a.flip(0), "tangent")),
-        lambda a: geo.from_hyperboloid(
-            geo.translate_to_origin(*[to_hyperboloid(b, "tangent") for b in (a, a.flip(0))]), "tangent"
-        ),
+        lambda a: geo.translate_to_origin(*(to_hyperboloid(b, "tangent") for b in (a, a.flip(0))))[:, 1:].asinh(),
     ):
         (g,) = gradient(function, v)
         assert torch.isfinite(g).all()
