@@ -18,14 +18,12 @@ from horopca.geometry import (
     log,
     to_hyperboloid,
     translate,
-    translate_to_origin,
     transport,
 )
 from horopca.geometry import radius as radius_of
 from horopca.geometry._arrays import unit
 from horopca.projections import Spine, horospherical_projection, slide, spine_basis, spine_from_ideal_points
 from horopca.projections.horospherical import project
-from horopca.statistics import frechet_mean
 
 mp.mp.dps = 320  # 60 digits, and the 260 that t^2 - |s|^2 loses at radius 300
 
@@ -204,13 +202,3 @@ def test_the_projection_of_the_search_agrees_far_out(radius, kappa):
     images = to_hyperboloid(slide(x, spine), "halfspace")
     # they differ from `slide` by the size of the pole, an isometry: compare distances from a common point
     assert np.allclose(distance(fast, fast[0]), distance(images, images[0]), rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("centre", [0.0, 5.0, 12.0])
-def test_frechet_mean_of_a_symmetric_cloud_is_its_centre(centre):
-    v = np.random.default_rng(0).standard_normal((30, 3))
-    m = lift(np.sinh(centre) * np.array([0.6, 0.8, 0]))
-    x = translate_to_origin(lift(np.concatenate([v, -v])), lift(-m[1:]))
-    mean = frechet_mean(x)
-    assert mean.converged
-    assert exact_distance(exact(mean.point[1:]), exact(m[1:])) <= 1e-15 * np.exp(2 * centre) / 10 + 1e-13
