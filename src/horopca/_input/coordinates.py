@@ -122,14 +122,17 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
     """
     row, xp = coordinates.row, array_namespace(X)
     with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are outside
-        if row.domain == "ball" and bool(xp.all(_square(X, coordinates) < 1 - ON_BOUNDARY)):
-            return  # nor is any row NaN
+        if row.domain == "ball":
+            space = xp.astype(X, xp.float64, copy=False)
+            square = dot(space, space) * coordinates.scale**2  # |X|^2 at curvature -1, as `Coordinates.chunk` computes it
+            if bool(xp.all(square < 1 - ON_BOUNDARY)):
+                return  # nor is any row NaN
         if not bool(xp.isfinite(xp.sum(X))):  # a NaN or an infinity would be in the sum
             bad, remedy = to_numpy(~xp.all(xp.isfinite(X), axis=1)), "Drop or repair such rows."
             found = "contains NaN or infinity"
             _raise_for(bad, start, f"{name} must be finite", "contain NaN or infinity", lambda k: found, remedy)
         if row.domain == "ball":
-            _check_ball(X, coordinates, start, name)
+            _check_ball(to_numpy(X), to_numpy(square), coordinates, start, name)
         elif row.domain == "hyperboloid":
             _check_hyperboloid(X, coordinates, start, name)
         elif row.domain == "space":
@@ -156,15 +159,8 @@ def _raise_for(bad: np.ndarray, start: int, rule: str, fault: str, describe: Cal
     raise ValueError(f"{rule}, but {found}. {remedy}".strip())
 
 
-def _square(X: Array, coordinates: Coordinates) -> Array:
-    """|X|^2 at curvature -1, as `Coordinates.chunk` computes it."""
-    space = array_namespace(X).astype(X, array_namespace(X).float64, copy=False)
-    return dot(space, space) * coordinates.scale**2
-
-
-def _check_ball(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    square, rows, radius = to_numpy(_square(X, coordinates)), to_numpy(X), 1 / coordinates.scale
-    bad = ~(square < 1)
+def _check_ball(rows: np.ndarray, square: np.ndarray, coordinates: Coordinates, start: int, name: str) -> None:
+    bad, radius = ~(square < 1), 1 / coordinates.scale
     for k in np.flatnonzero(np.abs(square - 1) < ON_BOUNDARY):  # fsum does not depend on the order of summation
         bad[k] = fsum(z * z for z in rows[k] * coordinates.scale) >= 1
     if not bad.any():

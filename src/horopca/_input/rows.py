@@ -48,7 +48,7 @@ class Rows(Points):
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         """Raise ValueError if rows are not finite, not points of the model, or farther than `reach` from the origin."""
         X, (model, _), scale = self.X, self.coordinates, self.coordinates.scale
-        if not is_numpy_array(X) and cuda.usable_for(X, model) and cuda.rows_outside(_detached(X), model, scale) == 0:
+        if not is_numpy_array(X) and cuda.usable_for(X, model) and cuda.rows_outside(X, model, scale) == 0:
             return
         for rows in chunk_slices(X):
             check_points(self.raw(rows), self.coordinates, self.start + rows.start, name, reach)
@@ -145,8 +145,8 @@ def check_rows(
 
         kind, array = DaskRows, as_dask_array(X, name)
     array = as_floats(array, name)
-    if not (graph and (not is_torch_array(array) or sys.modules["torch"].is_grad_enabled())):
-        array = _detached(array)
+    if hasattr(array, "detach") and not (graph and sys.modules["torch"].is_grad_enabled()):
+        array = array.detach()
     if array.ndim != 2:
         one = f" Reshape your data: a single point is {name}.reshape(1, -1)." if array.ndim == 1 else ""
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(array.shape)}.{one}")
@@ -177,7 +177,3 @@ def check_shape(X: Any, coordinates: Coordinates, min_rows: int = 1, name: str =
             f"{name} must have at least {least} column{'s' * (least > 1)} for model={coordinates.model!r}, but has "
             f"{X.shape[1]} feature(s) (shape={tuple(X.shape)}) while a minimum of {least} is required."
         )
-
-
-def _detached(X: Any) -> Any:
-    return X.detach() if hasattr(X, "detach") else X
