@@ -124,38 +124,30 @@ def test_transport_keeps_products_and_carries_the_geodesic_along_itself():
     assert np.allclose(geo.transport(x, y, geo.log(x, y)), -geo.log(y, x))
 
 
-def test_busemann_is_the_limit_of_distances():
-    x, q = cloud(10, 3), directions(1, 3)[0]
-    far = lift(q * np.sinh(15.0))
-    # the next term of the limit is of size e^{-2 (15 - 3)}
-    assert np.allclose(geo.busemann(x, q), geo.distance(x, far) - 15, atol=1e-8)
-    assert geo.busemann(geo.origin(3), q) == 0
-
-
-def test_busemann_of_moved_points_differs_by_a_constant():
+def test_busemann_functions_are_limits_of_distances_and_move_with_the_points():
     x, q, m = cloud(10, 3), directions(1, 3)[0], cloud(1, 3, seed=5)[0]
-    difference = geo.busemann(geo.translate(x, m), translate_ideal(q, m)) - geo.busemann(x, q)
-    assert np.ptp(difference) < 1e-12
+    # the next term of the limit is of size e^{-2 (15 - 3)}
+    assert np.allclose(geo.busemann(x, q), geo.distance(x, lift(q * np.sinh(15.0))) - 15, atol=1e-8)
+    assert geo.busemann(geo.origin(3), q) == 0
+    assert np.ptp(geo.busemann(geo.translate(x, m), translate_ideal(q, m)) - geo.busemann(x, q)) < 1e-12
     assert np.allclose(translate_ideal_to_origin(translate_ideal(q, m), m), q)
 
 
-def test_horosphere_touches_the_boundary_and_holds_its_level():
+def test_a_horosphere_touches_the_boundary_and_holds_its_level():
     x, q = cloud(5, 3), directions(1, 3)[0]
     centre, size = geo.horosphere(q, x)
-    assert np.allclose(np.linalg.norm(from_hyperboloid(x) - centre, axis=1), size)
-    assert np.allclose(np.linalg.norm(q - centre, axis=1), size)
-    u = directions(20, 3, seed=3)
-    on_it = to_hyperboloid(centre[0] + size[0] * u)
+    for point in (from_hyperboloid(x), q):
+        assert np.allclose(np.linalg.norm(point - centre, axis=1), size)
+    on_it = to_hyperboloid(centre[0] + size[0] * directions(20, 3, seed=3))
     assert np.allclose(geo.busemann(on_it, q), geo.busemann(x[0], q), atol=1e-9)
 
 
-def test_ideal_endpoint_is_where_the_ray_goes():
+def test_a_ray_leads_to_its_endpoint():
+    """One unit of the way lowers the Busemann function by one."""
     x = cloud(5, 3)
     v = geo.log(x, cloud(5, 3, seed=1))
-    q = geo.ideal_endpoint(x, v)
-    ahead = geo.exp(x, 5 * v / np.sqrt(geo.inner(v, v))[:, None])
+    q, ahead = geo.ideal_endpoint(x, v), geo.exp(x, 5 * v / np.sqrt(geo.inner(v, v))[:, None])
     assert np.allclose(np.linalg.norm(q, axis=1), 1)
-    # one unit of the way lowers the Busemann function by one
     assert np.allclose(geo.busemann(ahead, q) - geo.busemann(x, q), -5, atol=1e-8)
 
 

@@ -14,24 +14,22 @@ from horopca.geometry.isometries import Frame, between
 
 @pytest.mark.parametrize("seen", [False, True])
 def test_points_in_chunks_are_all_the_points_in_order(xp, seen):
-    rows = CHUNK_ELEMENTS // 4
-    n, m = 2 * rows + 5, cloud(1, 3, seed=1)[0]
-    x = cloud(n, 3)
+    step, m = CHUNK_ELEMENTS // 4, cloud(1, 3, seed=1)[0]
+    x = cloud(2 * step + 5, 3)
     points, expected = as_points(xp.asarray(x)), x
     if seen:
         points, expected = TranslatedPoints(xp.asarray(x), m), translate_to_origin(x, m)
     chunks = list(points.chunks())
-    assert as_points(points) is points and points.shape == x.shape
-    expected_starts = [0, rows, 2 * rows] if on_host(xp.asarray(x)) else [0]  # a chunk on a device is larger
-    assert [chunk.start for chunk in chunks] == expected_starts
+    starts = [0, step, 2 * step] if on_host(xp.asarray(x)) else [0]  # a chunk on a device is larger
+    assert as_points(points) is points and points.shape == x.shape and [chunk.start for chunk in chunks] == starts
     mapped = points.map(lambda chunk: chunk.points())
     assert isinstance(mapped, type(xp.asarray(x)))
     for found in (np.concatenate([to_numpy(chunk.points()) for chunk in chunks]), to_numpy(mapped)):
         assert np.allclose(found, expected, rtol=1e-12)
     some = points.take(np.array([5, 0, 7]))
     assert isinstance(some, np.ndarray) and np.allclose(some, expected[[5, 0, 7]], rtol=1e-12)
-    time, (starts, count) = points.fold(lambda chunk: (to_numpy(chunk.t).sum(), (chunk.start, chunk.t.shape[0])))
-    assert (starts, count) == (sum(expected_starts), n) and np.isclose(time, expected[:, 0].sum())
+    time, counts = points.fold(lambda chunk: (to_numpy(chunk.t).sum(), (chunk.start, chunk.t.shape[0])))
+    assert counts == (sum(starts), len(x)) and np.isclose(time, expected[:, 0].sum())
 
 
 def test_frames_are_isometries_with_their_mean_at_the_origin():

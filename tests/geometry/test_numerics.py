@@ -74,12 +74,8 @@ def exact_projection(s, q):
 
 def ulp_effect(function, z, rng):
     """The largest change of an exact function when each coordinate moves by one unit in the last place."""
-    base = function(z)
-    changes = []
-    for _ in range(6):
-        moved = [np.nextafter(a, a + rng.choice([-1.0, 1.0], size=np.shape(a))) for a in z]
-        changes.append(abs(function(moved) - base))
-    return float(max(changes))
+    base, step = function(z), lambda a: np.nextafter(a, a + rng.choice([-1.0, 1.0], size=np.shape(a)))
+    return float(max(abs(function([step(a) for a in z]) - base) for _ in range(6)))
 
 
 def pairs_at(radius, rng, d=3):
