@@ -1,13 +1,20 @@
-"""What may be passed as points, and the messages for what may not."""
+"""What may be passed as points and curvatures, and the messages for what may not."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
-from horopca import TangentPCA
+from horopca import TangentPCA, metrics
+from horopca._input.coordinates import Coordinates
+from horopca.cli.options import MODELS as CHOICES
 from horopca.geometry import (
+    MODELS,
+    ModelName,
     clip,
     distance,
     from_hyperboloid,
@@ -17,6 +24,7 @@ from horopca.geometry import (
     pairwise_distance,
     to_hyperboloid,
 )
+from horopca.io import load_fitted, save_fitted
 from horopca.projections import horospherical_projection, spine_from_basis, spine_from_ideal_points
 
 X = np.random.default_rng(0).uniform(-0.4, 0.4, (20, 3))
@@ -90,3 +98,41 @@ def test_distances_of_no_points_and_in_half_precision():
     assert pairwise_distance(x[:0], x).shape == (0, 20)
     half = torch.as_tensor(x).bfloat16()
     assert np.allclose(pairwise_distance(half).double(), pairwise_distance(lift(half.double().numpy()[:, 1:])), atol=0.1)
+
+
+def test_a_learnt_curvature_is_a_number(tmp_path):
+    torch = pytest.importorskip("torch")
+    learnt = torch.nn.Parameter(torch.tensor(-0.5))
+    for curvature in (np.float32(-0.5), np.array(-0.5), torch.tensor([-0.5]), learnt, -torch.exp(torch.log(-learnt))):
+        fit = TangentPCA(2, curvature=curvature).fit(X)
+        assert type(fit.curvature_) is float
+        assert metrics.frechet_variance(X, curvature=curvature) == pytest.approx(metrics.frechet_variance(X, curvature=-0.5))
+        assert type(metrics.unexplained_variance(X, X[::-1], curvature=curvature)) is float
+        kept = load_fitted(save_fitted(fit, tmp_path / "fit.npz", force=True))
+        assert kept.curvature == pytest.approx(-0.5) and np.array_equal(kept.transform(X), fit.transform(X))
+    assert clone(TangentPCA(curvature=learnt)).fit(X).curvature_ == -0.5
+
+
+def test_every_list_of_models_is_complete():
+    assert set(get_args(ModelName)) == set(MODELS) == set(CHOICES)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision(model, dtype):
+    torch = pytest.importorskip("torch")
+    dtype, coordinates = getattr(torch, dtype), Coordinates(model, -1.0)
+    half = torch.as_tensor(coordinates.from_hyperboloid(x, np.float64)).to(dtype).requires_grad_()
+    fit = TangentPCA(2, model=model).fit(half)
+    Y = fit.transform(half)
+    assert Y.dtype == dtype and Y.requires_grad
+    # with the time of its space part
+    exact = coordinates.from_hyperboloid(coordinates.to_hyperboloid(half.detach()), torch.float64)
+    expected = TangentPCA(2, model=model).fit(exact).transform(exact).to(dtype)
+    assert torch.allclose(Y.double(), expected.double(), rtol=1e-2, atol=1e-2)
+    Y.double().sum().backward()
+    assert half.grad.dtype == dtype and torch.isfinite(half.grad).all()
+    if dtype == torch.float16:  # which NumPy has too
+        there = TangentPCA(2, model=model).fit(half.detach().numpy()).transform(half.detach().numpy())
+        assert there.dtype == np.float16 and np.array_equal(there, Y.detach().numpy())
+    fit.transform(fit.inverse_transform(Y))  # images are points of their model in few digits too
