@@ -194,7 +194,7 @@ def centred_sample(x: Array, name: str, weights: np.ndarray | None = None) -> tu
 def _in_own_frame(chosen: ChosenRows, name: str) -> tuple[Mean, Frame, Sample]:
     """The mean and frame of the points, and the points in that frame.
 
-    For a sample of rows, the mean is that of a part of the sample.
+    For a sample of rows, the mean is that of a part of the sample, and the points are a product with the user's own rows.
     """
     _, x, weights, rows, indices = chosen
     m = x.shape[0] if rows is None else SUBSET_ROWS
