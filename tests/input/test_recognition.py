@@ -16,6 +16,8 @@ RIM = np.random.default_rng(2).normal(size=(200, 4))  # points of a ball that re
 RIM *= np.random.default_rng(3).uniform(0.1, 0.999, (200, 1)) ** 0.2 / np.linalg.norm(RIM, axis=1, keepdims=True)
 SIGNS = np.array([[-1.0, -2.0, 3.0], [1.0, 2.0, 4.0]] * 10)  # all columns but the last have both
 FAR = lift(np.linspace(1e9, 1e10, 30)[:, None] * [[0.6, -0.8]])
+ANGLE = np.pi / 2 + np.random.default_rng(0).uniform(-0.5, 0.5, 60)
+BRANCH = np.stack([np.cos(ANGLE), np.sin(ANGLE)], axis=1)  # whose last column is positive
 
 
 def ring(*sizes: float) -> np.ndarray:
@@ -43,6 +45,8 @@ CASES = {
     "a larger crowd before it": (ring(0.1, 0.85, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95), ("poincare", *SPACE),
                                  "norms from 0.1 to 0.95" + INSIDE),
     "two are no crowd": (ring(0.1, 0.95, 0.95), ("poincare", *SPACE), "norms from 0.1 to 0.95" + INSIDE),
+    "one branch of a ball": (BRANCH * np.linspace(0.85, 0.99, 60)[:, None], ("poincare",), None),
+    "one branch of a small ball": (BRANCH * np.linspace(0.3, 0.6, 60)[:, None], ("poincare", *HEIGHT), None),
     # far out, rounding moves rows to the cone t = |s|
     "on the cone": (FAR, ("lorentz", "lorentz-space"), None),
     "on the cone, time last": (np.roll(FAR, -1, axis=1), ("lorentz-time-last", "halfspace", "lorentz-space"), None),
@@ -136,10 +140,3 @@ def test_auto_recognises_the_time_in_half_precision(model, dtype):
     assert dtype == "bfloat16" or describe(half(1.0).numpy()).model == model
     with pytest.raises(ValueError, match=rf"the rows of X could be '{model}' or .*'lorentz-space'"):
         TangentPCA(2, model="auto").fit(half(60.0))  # on the cone, in this precision
-
-
-def test_one_branch_of_a_ball_is_not_taken_for_the_half_space():
-    angle = np.pi / 2 + np.random.default_rng(0).uniform(-0.5, 0.5, 60)
-    branch = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    assert describe(branch * np.linspace(0.85, 0.99, 60)[:, None]).model == "poincare"
-    assert describe(branch * np.linspace(0.3, 0.6, 60)[:, None]).candidates == ("poincare", *HEIGHT)
