@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from forks import Runner
-from fuzz.faults import POINTS, SMALL, WRITERS, fuzz
+from fuzz.faults import POINTS, SMALL, WRITERS, trying
+from fuzz.rounds import fuzz
 from horopca import TangentPCA
 from horopca.io import reduce_file, save
 
@@ -15,10 +16,11 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs signals and limit
 
 
 def test_faults_leave_the_old_file_or_the_new_one():
-    tallies, findings = fuzz(cases=2, seed=0)
-    assert not findings, "\n".join(map(str, findings))
-    assert all(tally.tried == tally.read + tally.errors == 2 for tally in tallies.values())
-    assert sum(tally.errors for name, tally in tallies.items() if "full disk" in name) > 5
+    with trying(seed=0) as (kinds, attempt):
+        counts, findings = fuzz(kinds, attempt, rounds=2)
+    assert not findings, "\n".join(findings)
+    assert counts.total() == 2 * len(kinds)
+    assert sum(count for (kind, outcome), count in counts.items() if "full disk" in kind and outcome == "raised") > 5
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 import horopca
 from fuzz.contents import MAT73, npy, npy_header, safetensors, tensor_entry, zeros, zipped
 from fuzz.limits import Reader
-from fuzz.samples import MAKERS
+from fuzz.samples import make
 from horopca import TangentPCA
 from horopca.cli import main
 from horopca.io import READABLE, load, memory_limit, save_fitted, subprocess_reader
@@ -29,7 +29,7 @@ from horopca.io.graphs import TREES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
-MEGABYTES = 600
+MEGABYTES = 1024  # three times the limit of a small file, and 256 MiB
 
 
 @pytest.fixture(scope="module")
@@ -206,12 +206,6 @@ def element(kind, content):
 def variable(name, shape, content, kind=6):
     sides = element(5, struct.pack(f"<{len(shape)}i", *shape))
     return element(14, element(6, struct.pack("<II", kind, 0)) + sides + element(1, name.encode()) + content)
-
-
-@pytest.mark.parametrize("shape", [(-6, 3), (6, -3), (-6, -3)])
-def test_mat_with_negative_dimension_raises_error(tmp_path, raises, shape):
-    (tmp_path / "a.mat").write_bytes(matlab(variable("X", shape, element(9, X.tobytes()))))
-    raises(tmp_path / "a.mat", "is damaged")
 
 
 def test_mat_that_expands_raises_error(tmp_path, raises):
@@ -447,8 +441,8 @@ def test_no_module_from_the_working_directory_is_imported(tmp_path):
     for name in ("json", "types", "numpy", "pandas", "threading", "h5py_plugin"):
         (tmp_path / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
     files = {"a.h5ad": "h5ad", "a.parquet": "parquet", "a.mat": "mat 5", "a.xml": "PhyloXML", "a.obo": "OBO"}
-    for name, make in files.items():
-        (tmp_path / name).write_bytes(MAKERS[make]().content)
+    for name, kind in files.items():
+        (tmp_path / name).write_bytes(make(kind).content)
     code = f"""
 import os
 from horopca.io import load, load_edges
@@ -475,7 +469,7 @@ def test_control_characters_are_escaped(tmp_path):
 
 
 def test_reading_in_threads_keeps_warning_filters(tmp_path):
-    (tmp_path / "a.kv").write_bytes(MAKERS["gensim"]().content)
+    (tmp_path / "a.kv").write_bytes(make("gensim").content)
     before = list(warnings.filters)
     np.save(tmp_path / "a.npy", X)
     with ThreadPoolExecutor(8) as pool:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fuzz.contents import npy, zipped
-from horopca.io import atomic_output, load, load_labels, save
+from horopca.io import load, load_labels, save
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 LABELS = ["a", "b, with comma", "a", 'q"uote', "é", "3"]
@@ -268,15 +268,6 @@ def test_load_labels(tmp_path):
 
 
 # ---------------------------------------------------------------- writing
-
-
-def test_interrupted_output_is_removed(tmp_path):
-    old = write(tmp_path / "old.txt", "old")
-    with pytest.raises(KeyboardInterrupt), atomic_output(old, force=True) as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
-    assert [path.name for path in tmp_path.iterdir()] == ["old.txt"]
-    assert old.read_text() == "old"
 
 
 @pytest.mark.parametrize(

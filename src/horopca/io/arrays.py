@@ -31,13 +31,11 @@ HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
 HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError)  # of a literal
 OLD_ALIAS = re.compile(r"""['"][<>|=]?a\d*['"]""")  # "a8" for "S8", which NumPy never wrote
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
-PIECE = 1 << 20  # Bytes that are unpacked at a time.
 # RuntimeError: a member that needs a password, or (NotImplementedError) another method of compression.
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": "?", "U8": "u1"}  # of safetensors
 DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
 SAFETENSORS_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)  # of a wrong header
-MOST_AXES = 64  # NumPy's own limit.
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
@@ -84,6 +82,11 @@ def _as_array(content: np.ndarray, path: Path) -> np.ndarray:
 
 def read_npy(path: Path) -> np.ndarray:
     return _readable(np.array(map_npy(path)), path)
+
+
+def parse_npy(content: bytes, path: Path) -> np.ndarray:
+    """The array in the bytes of a ``.npy`` file."""
+    return _readable(_as_array(np.frombuffer(content, np.uint8), path), path)
 
 
 def _readable(values: np.ndarray, path: Path) -> np.ndarray:
@@ -137,11 +140,6 @@ class Source(NamedTuple):
         return [str(self.path.resolve()), status.st_ino, status.st_size, *times, *self.shape, self.dtype.str]
 
 
-def parse_npy(content: bytes, path: Path) -> np.ndarray:
-    """The array in the bytes of a ``.npy`` file."""
-    return _readable(_as_array(np.frombuffer(content, np.uint8), path), path)
-
-
 # ---------------------------------------------------------------- archives
 
 
@@ -152,20 +150,18 @@ def open_archive(path: Path, why: str) -> Iterator[tuple[list[str], Callable[...
         yield file.namelist(), partial(_read_member, file, Budget(path))
 
 
-def _read_member(archive: zipfile.ZipFile, budget: Budget, name: str, most: int | None = None) -> bytes:
+def _read_member(archive: zipfile.ZipFile, budget: Budget, name: str, most: float = math.inf) -> bytes:
     """The bytes of a member, or the first `most` of them. Raises EOFError if it is not as long as the archive says."""
     info = archive.getinfo(name)
     if info.compress_type not in METHODS:
         raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
-    left = info.file_size if most is None else min(most, info.file_size)
-    budget.claim(left)
-    content = bytearray()
+    size = int(min(most, info.file_size))
+    budget.claim(size)
     with archive.open(info) as member:
-        while left > len(content) and (piece := member.read(min(PIECE, left - len(content)))):
-            content += piece  # reading all at once would unpack everything before the size is checked
-        if most is None and (len(content) < left or member.read(1)):
-            raise EOFError(f"{name} does not have the length that the archive states.")
-    return bytes(content)
+        content = member.read(size)  # without the size, everything would be unpacked before it is checked
+    if len(content) < size:
+        raise EOFError(f"{name} does not have the length that the archive states.")
+    return content
 
 
 def read_members(path: Path, why: str = DAMAGED) -> dict[str, np.ndarray]:
@@ -222,25 +218,23 @@ def read_safetensors(path: Path, key: str | None) -> Table:
         header = json.loads(file.read(size))
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
         matrices = {name: entry for name, entry in tensors.items() if len(entry["shape"]) == 2}
-        X = matrix(_tensor(file, 8 + size, choose(matrices, key, path, "matrix"), path), path)
+        X = matrix(_tensor(file, choose(matrices, key, path, "matrix"), path, 8 + size), path)
         contents = {name: entry["shape"] for name, entry in tensors.items()}
-        for name, shape in contents.items():
-            if math.prod(shape[:MOST_AXES]) == 1 and tensors[name]["dtype"] in DTYPES:
-                contents[name] = float(_tensor(file, 8 + size, tensors[name], path).item())
+        for name, entry in tensors.items():
+            if all(k == 1 for k in entry["shape"]) and entry["dtype"] in DTYPES:
+                contents[name] = float(_tensor(file, entry, path, 8 + size).item())
         return Table(X, contents=contents)
 
 
-def _tensor(file: Any, start: int, entry: dict[str, Any], path: Path) -> np.ndarray:
-    """The array that an entry of the header describes."""
-    (begin, end), shape, dtype = entry["data_offsets"], entry["shape"], DTYPES.get(entry["dtype"])
-    if dtype is None:
+def _tensor(file: BinaryIO, entry: dict[str, Any], path: Path, start: int) -> np.ndarray:
+    """The array that an entry of the header describes; the offsets in it count from `start`."""
+    (begin, end), kind = entry["data_offsets"], DTYPES.get(entry["dtype"])
+    if kind is None:
         raise FormatError(f"{path} holds numbers of the type {str(entry['dtype'])[:20]!r}, which are not read.")
-    whole = all(type(k) is int and k >= 0 for k in (begin, end, *shape))
-    itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
-    if not whole or end > path.stat().st_size - start or end - begin != math.prod(shape) * itemsize:
-        raise ValueError("The length of a tensor does not match its shape.")
+    if not 0 <= begin <= end <= path.stat().st_size - start:
+        raise ValueError("The tensor is not in the file.")
     file.seek(start + begin)
     content = file.read(end - begin)
-    if dtype == "bfloat16":  # the upper half of a float32; NumPy does not have it
-        return (np.frombuffer(content, dtype="<u2").astype("<u4") << 16).view("<f4").reshape(shape)
-    return np.frombuffer(content, dtype=dtype).reshape(shape)
+    if kind == "bfloat16":  # the upper half of a float32; NumPy does not have it
+        return (np.frombuffer(content, dtype="<u2").astype("<u4") << 16).view("<f4").reshape(entry["shape"])
+    return np.frombuffer(content, dtype=kind).reshape(entry["shape"])

@@ -184,18 +184,17 @@ def named(path: Path) -> Iterator[None]:
 @contextmanager
 def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
     """Raise FormatError for the errors that a library raises for a damaged or hostile file."""
+    known: tuple[type[Exception], ...] = (OSError, *errors)
     try:
         with named(path):
             yield
     except FormatError:
         raise
-    except errors as error:
-        raise FormatError(f"{path} {why}.") from error
-    except OSError as error:
+    except known as error:
         # Without a number the error is a library's and about the content, not the disk. EINVAL: a seek before the beginning.
-        if error.errno in (None, errno.EINVAL):
-            raise FormatError(f"{path} {why}.") from error
-        raise
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
+        raise FormatError(f"{path} {why}.") from error
 
 
 def printable(text: str) -> str:

@@ -55,12 +55,11 @@ def check_metadata(table: Table, path: Path) -> Table:
     """The table of a file. Raises ValueError if the file names an unknown model, or a curvature that is not negative."""
     if table.model is not None and (not isinstance(table.model, str) or table.model not in MODELS):
         raise FormatError(f"{path} names the model {str(table.model)[:40]!r}, but the models are {', '.join(MODELS)}.")
-    if table.curvature is not None:
-        number = isinstance(table.curvature, int | float) and not isinstance(table.curvature, bool)
-        if not number or not -np.inf < table.curvature < 0:
-            raise FormatError(f"{path} names the curvature {str(table.curvature)[:40]}, but a curvature is a negative number.")
-        table = table._replace(curvature=float(table.curvature))
-    return table
+    if table.curvature is None:
+        return table
+    if not isinstance(table.curvature, int | float) or not -np.inf < table.curvature < 0:
+        raise FormatError(f"{path} names the curvature {str(table.curvature)[:40]}, but a curvature is a negative number.")
+    return table._replace(curvature=float(table.curvature))
 
 
 def column_kinds(metadata: Mapping[str, Any], path: Path) -> dict[str, str] | None:
@@ -85,9 +84,11 @@ def write_side_file(path: Path, metadata: Mapping[str, Any]) -> None:
 
 
 def is_side_file(side: Path) -> bool:
-    """Whether a file is one that `write_side_file` has written."""
+    """Whether there is a file that `write_side_file` has written."""
+    beginning = to_json({"format": SIDE_FORMAT})[:-1]
+    if not side.is_file():
+        return False
     with open(side, "rb") as file:
-        beginning = to_json({"format": SIDE_FORMAT})[:-1]
         return file.read(len(beginning)) == beginning
 
 

@@ -11,7 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from itertools import chain, count
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from .text import beginning, is_number, number, open_bytes, read_whole
 ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
 NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
 TOKEN = re.compile(r"""[()\[\],:;']|"[^"]*"|[^\s()\[\],:;']+""")
-TREE = ("TREE", "UTREE")  # The commands of Nexus that begin a tree.
+TOKEN_BYTES = 100  # Bytes of a token that is kept.
+TREE, END = ("TREE", "UTREE"), ("END", "ENDBLOCK")  # The commands of Nexus that begin a tree, and that end a block.
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
 
@@ -125,65 +126,44 @@ def read_newick(path: Path) -> EdgeList:
     """The first tree of a file in Newick's format, or of the block TREES of a Nexus file."""
     budget = Budget(path)
     text = read_whole(path, budget)
-    annotations = list[str]()
+    annotations, translate = list[str](), dict[str, str]()
     tokens = _tokens(text, path, annotations)
-    translate = _to_first_tree(tokens, budget) if text.lstrip()[:6].upper() == "#NEXUS" else None
-    names, parents, lengths = _newick(tokens, translate or {}, budget, opened=translate is not None)
-    if translate is None:
-        more = _count_trees(tokens)
-    else:
-        more = sum(token.upper() in TREE for token in _first_of_commands(tokens))
+    if text.lstrip()[:6].upper() == "#NEXUS":
+        next(tokens)
+        translate = _to_first_tree(tokens, budget)
+        tokens = takewhile(lambda token: token.upper() not in END, chain("(", tokens))
+    names, parents, lengths = _newick(tokens, translate, budget)
     notes = [f"annotations in square brackets left out: {len(annotations)}."] if annotations else []
-    return as_edges(names, parents, lengths, more + 1, notes, path)
+    return as_edges(names, parents, lengths, _count_trees(tokens) + 1, notes, path)
 
 
-def _to_first_tree(words: Iterator[str], budget: Budget) -> dict[str, str]:
-    """Go to the first tree of the block TREES, behind its opening parenthesis. Returns the names of its TRANSLATE."""
-    recent, translate = ["", ""], dict[str, str]()
-    for token in words:
-        if recent == ["BEGIN", "TREES"] and token == ";":
-            break
-        recent = [recent[1], token.upper()]
-    else:
-        raise FormatError(f"{budget.path} is a Nexus file without a block TREES.")
-    for command in map(str.upper, words):
-        if command == "TRANSLATE":
-            translate = _translation(words, budget)
-        elif command in TREE:
-            if any(token == "(" for token in iter(lambda: next(words, ";"), ";")):
-                return translate
-        elif command in ("END", "ENDBLOCK"):
-            break
-        else:
-            _skip_command(words, command)
-    raise FormatError(f"{budget.path} has a block TREES without a tree.")
-
-
-def _skip_command(tokens: Iterator[str], token: str) -> None:
-    while token != ";":
-        token = next(tokens, ";")
-
-
-def _first_of_commands(tokens: Iterator[str]) -> Iterator[str]:
+def _to_first_tree(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
+    """Go behind the opening parenthesis of the first tree of the block TREES. Returns the names of its TRANSLATE."""
+    command, block, translate = list[str](), "", dict[str, str]()
     for token in tokens:
-        yield token
-        _skip_command(tokens, token)
+        first = (command or [token])[0].upper()
+        if token == "(" and block == "TREES" and first in TREE:
+            return translate
+        if len(command) < 2 or first == "TRANSLATE":
+            budget.claim(TOKEN_BYTES + 4 * len(token))
+            command.append(token)
+        if token == ";":
+            block = command[1].upper() if first == "BEGIN" else "" if first in END else block
+            translate = _translation(command[1:]) if first == "TRANSLATE" else translate
+            command = []
+    raise FormatError(f"{budget.path} is a Nexus file without a tree in a block TREES.")
 
 
-def _translation(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
-    """The names behind short ones, "1 cat, 2 lion", up to the semicolon."""
+def _translation(tokens: list[str]) -> dict[str, str]:
+    """The names behind short ones, "1 cat, 2 lion;"."""
     names, words = dict[str, str](), list[str]()
     for token in tokens:
         if token not in (",", ";"):
             words.append(token.removeprefix("'"))
-            continue
-        if len(words) > 1:
-            name = " ".join(words[1:])
-            budget.claim(2 * NODE_BYTES + 4 * len(name))
-            names[words[0]] = name
-        words = []
-        if token == ";":
-            break
+        elif len(words) > 1:
+            names[words[0]] = " ".join(words[1:])
+        if token in (",", ";"):
+            words = []
     return names
 
 
@@ -197,12 +177,10 @@ def _count_trees(tokens: Iterator[str]) -> int:
     return trees
 
 
-def _newick(
-    tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool
-) -> tuple[list[str], array[int], array[float]]:
+def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) -> tuple[list[str], array[int], array[float]]:
     """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
     names, parents, lengths = list[str](), array("q"), array("d")
-    levels = [list[int]() for _ in range(1 + opened)]  # the children so far of every parenthesis that is open
+    levels = [list[int]()]  # the children so far of every parenthesis that is open
     node, after_colon, words = -1, False, list[str]()
 
     def current() -> int:
