@@ -16,17 +16,15 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from forks import ENVIRONMENT, TESTS
+from fuzz.rounds import only_notes
 from horopca import io
 from horopca.io import subprocess_reader
-
-NOTES = ".*(left out|set to|was read|joined under|numbered in|top terms are joined)"  # warnings on what a tree was read as
 
 
 class Reader:
@@ -77,8 +75,7 @@ def _serve(megabytes: int, budget: float | None) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # for what libraries print
     resource.setrlimit(resource.RLIMIT_AS, ((_status("VmSize") << 10) + (megabytes << 20), resource.RLIM_INFINITY))
-    warnings.simplefilter("error")
-    warnings.filterwarnings("ignore", NOTES, UserWarning)
+    only_notes()
     subprocess_reader.CPU_SECONDS = 2.0  # all files are small
     subprocess_reader.subprocess.run = forks = Forks()
     print("ready", file=answers, flush=True)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable
 
 CLEAR = ("read", "raised")  # the outcomes that are no defects: a correct result, or a clear error
 Attempt = Callable[[str, int], tuple[str, str]]  # tries the case of a kind and a number: its outcome, and a message
 Outcomes = tuple[Counter[tuple[str, str]], list[str]]  # the number of cases by kind and outcome, and the defects
+
+
+def only_notes() -> None:
+    """Make warnings errors, except those on what of a tree was left out or replaced."""
+    warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", ".*(left out|set to|was read|numbered in|top terms are joined)", UserWarning)
 
 
 def fuzz(kinds: dict[str, int], attempt: Attempt, *, seconds: float | None = None, rounds: int | None = None) -> Outcomes:

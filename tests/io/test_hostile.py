@@ -4,7 +4,6 @@ Each is read in a process with a limit on its memory. The limit on its growth is
 files as small as these, twice: as they come from the file, and as floating-point numbers.
 """
 
-import json
 import pickle
 import struct
 import subprocess
@@ -22,9 +21,8 @@ import horopca
 from fuzz.contents import MAT73, npy, npy_header, safetensors, tensor_entry, zeros, zipped
 from fuzz.limits import Reader
 from fuzz.samples import make
-from horopca import TangentPCA
 from horopca.cli import main
-from horopca.io import READABLE, load, memory_limit, save_fitted, subprocess_reader
+from horopca.io import READABLE, load, memory_limit, subprocess_reader
 from horopca.io.graphs import TREES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
@@ -135,13 +133,6 @@ def test_archive_that_expands_raises_error(tmp_path, raises, member, message):
     raises(swollen(path, f"{member}.npy", content, 4000 << 20), message)
 
 
-def test_header_longer_than_its_member_raises_error(tmp_path, raises):
-    claim = npy_header((500_000_000, 10))
-    raises(zipped(tmp_path / "a.npz", {"X.npy": claim}), "damaged")
-    empty = npy_header((10**12,), "<U0")
-    raises(zipped(tmp_path / "b.npz", {**PLAIN, "labels.npy": empty}), "damaged")
-
-
 def test_member_longer_than_stated_raises_error(tmp_path, raises):
     """The directory says 100 bytes; the member unpacks to two gigabytes."""
     content = zeros(2000)
@@ -158,22 +149,6 @@ def test_memory_limit(tmp_path):
         pass
 
 
-# ---------------------------------------------------------------- saved estimators
-
-
-def test_fit_with_half_a_billion_features_raises_error(tmp_path, raises):
-    path = save_fitted(TangentPCA(2).fit(X), tmp_path / "fit.npz")
-    with np.load(path) as archive:
-        members = dict(archive)
-    tree = json.loads(members["horopca"].item())
-    tree["learnt"]["n_features_in_"] = 500_000_000
-    np.savez(path, **{**members, "horopca": np.array(json.dumps(tree).encode())})
-    raises(path, "would take", function="load_fitted")
-    content = zeros(512)
-    zipped(path, {**{f"{name}.npy": npy(array) for name, array in members.items()}, "more.npy": content})
-    raises(swollen(path, "more.npy", content, 512 << 20), "would take", function="load_fitted")
-
-
 # ---------------------------------------------------------------- columns and containers
 
 
@@ -184,15 +159,6 @@ def test_parquet_that_expands_raises_error(tmp_path, raises):
     parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
     assert (tmp_path / "a.parquet").stat().st_size < 1e6
     raises(tmp_path / "a.parquet", "would take")
-
-
-def test_parquet_with_one_long_repeated_word(tmp_path, reader):
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = 20_000
-    words = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, "i4")), pa.array(["w" * 1_000_000]))
-    parquet.write_table(pa.table({"x": np.zeros(rows), "name": words}), tmp_path / "a.parquet", compression="zstd")
-    answer = reader(tmp_path / "a.parquet")
-    assert answer["outcome"] in ("read", "raised") and answer["megabytes"] < MEGABYTES, answer
 
 
 def matlab(*elements):
@@ -242,11 +208,8 @@ def test_container_reads_no_other_file(tmp_path, raises, name, way):
     raises(tmp_path / name, "other files" if way in ("external", "virtual") else "which is not followed")
 
 
-def test_containers_that_expand_or_are_empty(tmp_path, raises):
+def test_empty_containers(tmp_path, raises):
     h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "a.h5ad", "w") as file:
-        file.create_group("obsm").create_dataset("X", (1 << 26, 16), "f8", chunks=(1 << 16, 16), compression="gzip")
-    raises(tmp_path / "a.h5ad", "would take 8.59 GB")
     with h5py.File(tmp_path / "b.h5ad", "w") as file:
         group = file.create_group("obsm")
         group["X"], group["Y"] = h5py.Empty("f8"), h5py.Empty("S10")
@@ -391,14 +354,10 @@ ENTRIES = {"data": np.ones(3), "indices": np.array([1, 2, 3]), "indptr": np.arra
     "wrong",
     [
         {"indptr": np.array([0, 1, 2, 825_032_707, 0])},
-        {"indptr": np.array([0, 1, 1 << 49, -1, -1])},
-        {"indptr": np.array([0, 5, 1 << 40, 1 << 41, 3])},
         {"indices": np.array([1, 2, 1 << 40])},
         {"indices": np.array([1, -2, 3])},
-        {"indices": np.array([0.5, 1, 2])},
         {"shape": np.array([1 << 40, 1 << 40])},
         {"shape": np.array([4])},
-        {"data": np.array(["a", "b", "c"])},
         {"format": np.array("coo"), "row": np.array([0, 1, 2]), "col": np.array([0, 1, 1 << 40])},
         {"format": np.array("coo"), "row": np.array([0, 1, 2]), "col": np.array([0, 1, 2]), "shape": np.array([1 << 40] * 2)},
         {"format": np.array("xyz")},
@@ -408,13 +367,6 @@ ENTRIES = {"data": np.ones(3), "indices": np.array([1, 2, 3]), "indptr": np.arra
 def test_sparse_matrix_with_wrong_indices_raises_error(tmp_path, raises, wrong):
     np.savez(tmp_path / "a.npz", **{"format": np.array("csr"), **ENTRIES, **wrong})
     raises(tmp_path / "a.npz", "a.npz", function="graphs.load_adjacency")
-
-
-def test_sparse_matrix_that_expands_raises_error(tmp_path, raises):
-    arrays = {f"{name}.npy": npy(np.zeros(3)) for name in ENTRIES}
-    content = zeros(4000)
-    path = zipped(tmp_path / "a.npz", {**arrays, "format.npy": content})
-    raises(swollen(path, "format.npy", content, 4000 << 20), "would take", function="graphs.load_adjacency")
 
 
 def test_no_pickle_is_executed(tmp_path, raises):

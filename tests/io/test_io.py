@@ -65,6 +65,19 @@ def test_header_and_labels_are_recognised(tmp_path, text, labels, names):
     assert (table.labels, table.names) == (labels, names)
 
 
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("sea  cow .1 .2\nfur seal .3 .4\n", ["sea  cow", "fur seal"]),
+        ("2 2\n0.1 0.2\n3e-1 0.4\n", None),
+        ("7 0.1 0.2\n9 0.3 0.4\n", ["7", "9"]),  # numbers of nodes
+    ],
+)
+def test_words_and_numbers_separated_by_blanks(tmp_path, text, labels):
+    table = load(write(tmp_path / "points.txt", text))
+    assert np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4]]) and table.labels == labels
+
+
 NAMED = {"name": ["cat", "lion", "dog"], "class": ["feline", "feline", "canine"]}
 
 
@@ -188,8 +201,9 @@ def test_npz_keys(tmp_path):
     np.savez(path, one=X, two=X)
     with pytest.raises(ValueError, match="holds one, two: say which"):
         load(path)
-    with pytest.raises(ValueError, match=r"is not one"):
-        load(save(tmp_path / "a.npy", X), key="X")
+    for suffix in (".npy", ".txt"):
+        with pytest.raises(ValueError, match=r"is not one"):
+            load(write(tmp_path / f"a{suffix}", "a .1 .2\n"), key="X")
 
 
 def test_npz_with_objects_raises_error(tmp_path):

@@ -7,11 +7,9 @@ import io
 import json
 import math
 import re
-import struct
 import sys
 import threading
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -28,14 +26,10 @@ DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
 HOLDS_OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
 WORDS = ("names", "labels")  # Arrays that are read beside the points.
 HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
-HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError)  # of a literal
 OLD_ALIAS = re.compile(r"""['"][<>|=]?a\d*['"]""")  # "a8" for "S8", which NumPy never wrote
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
-# RuntimeError: a member that needs a password, or (NotImplementedError) another method of compression.
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": "?", "U8": "u1"}  # of safetensors
 DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
-SAFETENSORS_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)  # of a wrong header
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
@@ -47,7 +41,7 @@ _read_object_words = in_subprocess("checkpoints", "read_object_words", "numpy", 
 
 def read_header(file: BinaryIO, path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether columns come first, and dtype of an array. (NumPy's own function warns, which is not safe in threads.)"""
-    with format_errors(path, DAMAGED, *HEADER_ERRORS):
+    with format_errors(path, DAMAGED):
         version = np.lib.format.read_magic(file)
         size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
         text = file.read(min(size, HEADER_BYTES)).decode("utf-8" if version == (3, 0) else "latin1")
@@ -75,7 +69,7 @@ def _as_array(content: np.ndarray, path: Path) -> np.ndarray:
     shape, fortran, dtype = read_header(head, path)
     if dtype.hasobject:
         raise FormatError(f"{path} {HOLDS_OBJECTS}.")
-    with format_errors(path, DAMAGED, ValueError, TypeError, OverflowError):  # too few bytes, or more axes than NumPy allows
+    with format_errors(path, DAMAGED):  # too few bytes, or more axes than NumPy allows
         numbers = content[head.tell() : head.tell() + math.prod(shape) * dtype.itemsize]
         return numbers.view(dtype).reshape(shape, order="F" if fortran else "C")
 
@@ -146,7 +140,7 @@ class Source(NamedTuple):
 @contextmanager
 def open_archive(path: Path, why: str) -> Iterator[tuple[list[str], Callable[..., bytes]]]:
     """The names of the members of an archive, and a function that reads one. Errors inside raise FormatError with a reason."""
-    with format_errors(path, why, *ZIP_ERRORS), zipfile.ZipFile(path) as file:
+    with format_errors(path, why), zipfile.ZipFile(path) as file:
         yield file.namelist(), partial(_read_member, file, Budget(path))
 
 
@@ -210,7 +204,7 @@ def _words(path: Path, member: str, read: Callable[[str], bytes] | None) -> list
 
 def read_safetensors(path: Path, key: str | None) -> Table:
     """A matrix of the file; the other tensors are not read."""
-    with open(path, "rb") as file, format_errors(path, "is damaged, cut short, or not a safetensors file", *SAFETENSORS_ERRORS):
+    with open(path, "rb") as file, format_errors(path, "is damaged, cut short, or not a safetensors file"):
         size = int.from_bytes(file.read(8), "little")
         if not 2 <= size <= min(LONGEST_HEADER, path.stat().st_size - 8):
             raise ValueError("The header is longer than the file.")

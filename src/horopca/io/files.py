@@ -144,7 +144,9 @@ def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
 
 def _with_names_and_labels(table: Table, names: str | None, labels: str | None) -> Table:
     """Find names and classes: as the caller or the file states, then by the header, then by whether all words are different."""
-    names, labels = names or _header_of(table.row_names, table), labels or _header_of(table.labels, table)
+    for header, column in table.words.items():  # what the file states
+        names = header if names is None and column == table.row_names else names
+        labels = header if labels is None and column == table.labels else labels
     unique = [name for name, column in table.words.items() if name != labels and len(set(column)) == len(column)]
     by_header = [name for name in unique if name.lower() in NAME_HEADERS]
     free = [name for name in unique if name.lower() not in CLASS_HEADERS]
@@ -154,10 +156,6 @@ def _with_names_and_labels(table: Table, names: str | None, labels: str | None) 
     classes = [name for name in others if name.lower() in CLASS_HEADERS]
     label = labels or next(iter([*classes, *others]), named)
     return table._replace(labels=table.words.get(label or ""), row_names=table.words.get(named or ""))
-
-
-def _header_of(column: list[str] | None, table: Table) -> str | None:
-    return None if column is None else next((name for name, words in table.words.items() if words == column), None)
 
 
 def existing(path: str | Path) -> Path:
@@ -183,12 +181,12 @@ def named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
-    """Raise FormatError for the errors that a library raises for a damaged or hostile file."""
-    known: tuple[type[Exception], ...] = (OSError, *errors)
+    """Raise FormatError for the errors, by default all, that code or a library raises for a damaged or hostile file."""
+    known: tuple[type[Exception], ...] = (OSError, *(errors or [Exception]))
     try:
         with named(path):
             yield
-    except FormatError:
+    except (FormatError, ImportError):
         raise
     except known as error:
         # Without a number the error is a library's and about the content, not the disk. EINVAL: a seek before the beginning.

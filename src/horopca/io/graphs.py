@@ -206,7 +206,7 @@ def load_adjacency(path: Path) -> coo_array:
     members = read_members(path, NO_MATRIX)
     if "format" not in members and (points := [name for name, array in members.items() if array.ndim == 2]):
         raise FormatError(f"{path} must hold a graph, but holds points, like {points[0]} {members[points[0]].shape}.")
-    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
+    with format_errors(path, NO_MATRIX):
         kind = as_text(members["format"].item())
         rows, columns = (int(side) for side in members["shape"])
         Budget(path).claim(64 * max(rows, columns))  # bytes of a graph with this many nodes

@@ -33,7 +33,7 @@ def to_json(value: Any) -> bytes:
 
 def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
     """The dictionary in JSON from a file; empty for other values. Raises ValueError if the file holds no JSON."""
-    with format_errors(path, "has damaged metadata", ValueError, TypeError, RecursionError):
+    with format_errors(path, "has damaged metadata"):
         found = json.loads(content if isinstance(content, bytes) else as_text(content[()]))
     return found if isinstance(found, dict) else {}
 

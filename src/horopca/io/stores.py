@@ -65,7 +65,7 @@ def read_rows(path: Path, store: Any, start: int, stop: int) -> np.ndarray:
     """Rows of a Zarr array or, without one, of a ``.npy`` file; called by the workers."""
     if store is None:
         return np.array(map_npy(path)[start:stop])
-    with format_errors(path, DAMAGED, Exception):  # Zarr and its codecs raise many
+    with format_errors(path, DAMAGED):
         return np.asarray(store[start:stop])
 
 
@@ -108,7 +108,7 @@ def check_store(path: str | Path, *, force: bool = False) -> Path:
 
 def _zarr_array(path: Path, key: str | None) -> tuple[Any, Path]:
     """The array of a store, and its place in the store."""
-    with format_errors(path, DAMAGED, Exception):
+    with format_errors(path, DAMAGED):
         found: Any = _library("zarr").open(str(path), mode="r")
         if not hasattr(found, "dtype"):
             names = sorted(str(name) for name, _ in found.arrays())
