@@ -161,28 +161,6 @@ def test_parquet_that_expands_raises_error(tmp_path, raises):
     raises(tmp_path / "a.parquet", "would take")
 
 
-def matlab(*elements):
-    return b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<HH", 0x0100, 0x4D49) + b"".join(elements)
-
-
-def element(kind, content):
-    return struct.pack("<II", kind, len(content)) + content + bytes(-len(content) % 8)
-
-
-def variable(name, shape, content, kind=6):
-    sides = element(5, struct.pack(f"<{len(shape)}i", *shape))
-    return element(14, element(6, struct.pack("<II", kind, 0)) + sides + element(1, name.encode()) + content)
-
-
-def test_mat_that_expands_raises_error(tmp_path, raises):
-    size = 4000 << 20
-    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
-    head = struct.pack("<II", 14, size) + variable("X", (size >> 6, 8), b"")[8:]
-    content = b"\x78\x9c" + packed.compress(head) + packed.flush(zlib.Z_FULL_FLUSH) + zeros(4000)
-    (tmp_path / "a.mat").write_bytes(matlab(struct.pack("<II", 15, len(content)) + content))
-    raises(tmp_path / "a.mat", "would take")
-
-
 @pytest.mark.parametrize("name", ["a.h5ad", "a.mat"])
 @pytest.mark.parametrize("way", ["external", "link", "soft", "virtual"])
 def test_container_reads_no_other_file(tmp_path, raises, name, way):
@@ -235,18 +213,29 @@ def test_observations_with_one_long_repeated_name(tmp_path, raises):
     raw = bytearray((tmp_path / "a.h5ad").read_bytes())
     raw[where : where + 16 * n] = raw[where : where + 16] * n
     (tmp_path / "a.h5ad").write_bytes(raw)
-    raises(tmp_path / "a.h5ad", "in memory")
+    raises(tmp_path / "a.h5ad", "a.h5ad is damaged")
 
 
 # ---------------------------------------------------------------- every format
 
 
-def container(path, userblock):
-    with pytest.importorskip("h5py").File(path, "w", userblock_size=userblock) as file:
-        for name in ("obsm/X", "X"):
-            file.create_dataset(name, (1 << 26, 16), "f8", chunks=(1 << 16, 16), compression="gzip")
-    raw = path.read_bytes()
-    return MAT73 + raw[128:] if userblock else raw
+def matlab():
+    """A packed matrix of zeros that would take 4 GB."""
+
+    def element(kind, content, size=None):
+        return struct.pack("<II", kind, len(content) if size is None else size) + content + bytes(-len(content) % 8)
+
+    flags, shape = element(6, struct.pack("<II", 6, 0)), element(5, struct.pack("<2i", 4000 << 14, 8))
+    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    head = element(14, flags + shape + element(1, b"X"), size=4000 << 20)
+    content = b"\x78\x9c" + packed.compress(head) + packed.flush(zlib.Z_FULL_FLUSH) + zeros(4000)
+    return b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<HHII", 0x0100, 0x4D49, 15, len(content)) + content
+
+
+def container(path):
+    with pytest.importorskip("h5py").File(path, "w") as file:
+        file.create_dataset("obsm/X", (1 << 26, 16), "f8", chunks=(1 << 16, 16), compression="gzip")
+    return path.read_bytes()
 
 
 NESTED = b"(" * 200_000
@@ -259,8 +248,8 @@ CLAIMS = {
     (".bin",): lambda path: b"2000000000 300\ncat " + b"x" * 2000,
     (".pth", ".pt", ".best", ".ckpt", ".kv", ".model"): lambda path: b"\x80\x02Nr\xff\xff\xff\x3f.",
     (".safetensors",): lambda path: safetensors({"w": tensor_entry(shape=(1 << 31, 16), offsets=(0, 1 << 40))}),
-    (".mat",): lambda path: container(path, 512),
-    (".h5ad",): lambda path: container(path, 0),
+    (".mat",): lambda path: matlab(),
+    (".h5ad",): container,
     (".parquet",): lambda path: b"PAR1" + b"\xff" * 4000 + b"\xff\xff\xff\x7fPAR1",
     (".nwk", ".newick", ".tree", ".tre", ".nhx", ".treefile", ".contree", ".nw"): lambda path: NESTED,
     (".nex", ".nexus"): lambda path: b"#NEXUS\nbegin trees;\ntree a = " + NESTED,

@@ -55,6 +55,7 @@ def test_dtypes(tmp_path):
         ("name,x,y\ncat,.1,.2\ndog,.3,.4\n", ["cat", "dog"], ["x", "y"]),
         ("x,y,class\n.1,.2,1\n.3,.4,2\n", ["1", "2"], ["x", "y"]),
         ("x,y,class\n.1,.2,1\n.3,.4,b\n", ["1", "b"], ["x", "y"]),
+        ("id,x,kind,y,category\n7,.1,a,.2,u\n8,.3,a,.4,v\n", ["u", "v"], ["x", "y"]),
         ("\ufeffx,y\r\n.1,.2\r\n\r\n.3,.4", None, ["x", "y"]),
         ('"a, b",.1,.2\n"c\nd",.3,.4\n', ["a, b", "c\nd"], None),
     ],
@@ -93,16 +94,6 @@ def test_names_and_classes_are_distinguished(tmp_path, delimiter, order, header)
     assert table.row_names == NAMED["name"] and table.labels == NAMED["class"]
     assert table.names == (["x", "y"] if header else None)
     assert sorted(map(tuple, table.words.values())) == sorted(map(tuple, NAMED.values()))
-
-
-def test_several_label_columns(tmp_path):
-    text = "id,x,kind,y,category,size\n7,.1,a,.2,u,big\n8,.3,a,.4,v,big\n9,.5,b,.6,v,small\n"
-    table = load(write(tmp_path / "points.csv", text))
-    assert table.X.shape == (3, 2) and table.labels == ["u", "v", "v"] and table.row_names == ["7", "8", "9"]
-    assert list(table.words) == ["id", "kind", "category", "size"]
-    assert load(tmp_path / "points.csv", labels="size").labels == ["big", "big", "small"]
-    with pytest.raises(ValueError, match="no column 'z'; it has x, y, id, kind, category, size"):
-        load(tmp_path / "points.csv", labels="z")
 
 
 def test_chosen_columns(tmp_path):

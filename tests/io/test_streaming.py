@@ -164,6 +164,14 @@ def test_other_call_starts_from_the_beginning(points, out, change, estimator, re
     assert np.array_equal(np.load(out), done.estimator.transform(np.load(points)))
 
 
+@ON_POSIX
+def test_call_killed_in_a_new_fit_starts_from_the_beginning(points, out, whole, runner):
+    begun(points, out, TangentPCA(3))
+    code = "TangentPCA.fit = lambda self, X: os.kill(os.getpid(), signal.SIGKILL)\nreduce_file(points, out, TangentPCA(2))"
+    assert runner.run(code, points=points, out=out)[0] == -9
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 0 and out.read_bytes() == whole
+
+
 def test_missing_partial_file_starts_from_the_beginning(points, out, tmp_path, whole):
     begun(points, out, TangentPCA(2))
     (tmp_path / "out.npy.partial").unlink()

@@ -40,6 +40,8 @@ ESTIMATORS = tuple(
     name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform") and name != "HoroPCACV"
 )
 TUPLES: dict[str, Any] = {kind.__name__: kind for kind in (Frame, NestedBases, Reservoir, Slide, Spine)}
+TYPES = (np.ndarray, *TUPLES.values())  # Of the items of a list.
+TEXTS = ("activation_", "metric_", "model_", "objective_", "status_")  # The public attributes that are strings.
 UNIT_ERROR = 1e-6  # The tolerance for orthonormal vectors, which are saved with an error of 1e-15.
 TRIAL_RADII = (0.0, 0.1, 1.0, 5.0, 20.0, 100.0, 0.99 * LARGEST_RADIUS)  # The distances from the origin of points to map.
 
@@ -197,7 +199,11 @@ def _from_header(header: dict[str, Any], members: Mapping[str, np.ndarray]) -> A
     for name, value in header["learnt"].items():
         if not name.isidentifier() or hasattr(kind, name) or name in header["params"]:
             raise ValueError(f"{name!r} is not an attribute that a fit sets.")
-        setattr(estimator, name, _from_json(value, members))
+        found = _from_json(value, members)
+        texts = isinstance(found, str) != (name in TEXTS) and not name.startswith("_")
+        if texts or (type(found) in (list, tuple) and not all(isinstance(item, TYPES) for item in found)):
+            raise ValueError(f"{name} has another type.")
+        setattr(estimator, name, found)
     return estimator
 
 

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from .arrays import read_members
 from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
-from .text import beginning, ending, number, open_bytes, open_lines
+from .text import beginning, ending, is_number, number, open_bytes, open_lines
 from .trees import read_newick, read_xml_tree
 
 COMMENTS = ("#", "%")
@@ -150,7 +150,11 @@ def _read_edges(path: Path) -> EdgeList:
                 position[name] = len(position)
             ends.append(position[name])
         budget.claim(24)
-        weights.extend(_weight(field, f"{path}, line {line}") for field in weight)
+        weights.extend(number(field) if is_number(field) else np.nan for field in weight)
+        if weight and not 0 < weights[-1] < np.inf:
+            raise FormatError(
+                f"{path}, line {line}: a weight is a length and must be a positive number, but is {weight[0][:40]!r}."
+            )
     if not ends:
         raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
     names, edges = list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2)
@@ -185,16 +189,6 @@ def _fields(text: str, delimiter: str | None) -> list[str]:
     quoted = delimiter == "," and '"' in bare
     fields = next(csv.reader([bare], skipinitialspace=True)) if quoted else bare.split(delimiter)
     return [field.strip() for field in [*fields, *weight]]
-
-
-def _weight(field: str, where: str) -> float:
-    try:
-        weight = number(field)
-    except ValueError:
-        raise FormatError(f"{where}: the weight {field[:40]!r} is not a number.") from None
-    if not 0 < weight < np.inf:
-        raise FormatError(f"{where}: a weight is a length and must be a positive number, but is {field[:40]}.")
-    return weight
 
 
 # ---------------------------------------------------------------- sparse matrices

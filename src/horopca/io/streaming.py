@@ -156,7 +156,10 @@ class Job:
         self.size, self.rows, self.fitted = 0, 0, False  # bytes of the partial file, and rows, that are finished
 
     def __enter__(self) -> Job:
+        begun = self.partial.exists()
         self.file = open_locked(self.partial)
+        if not begun:
+            self.discard()
         if not self.journal.exists() and os.fstat(self.file.fileno()).st_size:
             self.file.close()
             raise FileExistsError(
@@ -171,7 +174,7 @@ class Job:
         else:
             if error is None:
                 folder_to_disk(self.output.parent)
-            self.discard()
+            self._remove_beside()
             if os.name == "nt":  # Windows cannot remove an open file
                 self.file.close()
             self.partial.unlink(missing_ok=True)  # empty, or a second name of the output
@@ -180,9 +183,14 @@ class Job:
 
     def discard(self) -> None:
         """Start from the beginning."""
+        self._remove_beside()
+        if not self.file.closed:
+            self.file.truncate(0)  # a partial file without its journal may be another program's
+        self.size, self.rows, self.fitted = 0, 0, False
+
+    def _remove_beside(self) -> None:
         for path in (self.journal, self.saved_fit, side_file(self.partial)):
             path.unlink(missing_ok=True)
-        self.size, self.rows, self.fitted = 0, 0, False
 
     # ------------------------------------------------------------ the journal
 
@@ -208,21 +216,21 @@ class Job:
             end = journal.tell()
             self.file.seek(0)
             while line := journal.readline(LINE_BYTES):
-                if not self._is_next_block(line):
+                if not self._accept(line):
                     self.log(f"Rows from {self.rows:,} are damaged in {self.partial} and are computed again.")
                     break
                 end = journal.tell()
             journal.truncate(end)
         return ""
 
-    def _is_next_block(self, line: bytes) -> bool:
-        """Whether a line of the journal describes the next bytes of the partial file, which are counted as finished then."""
+    def _accept(self, line: bytes) -> bool:
+        """Count the block of a line of the journal as finished, if the next bytes of the partial file are its bytes."""
         try:
             size, crc = map(operator.index, json.loads(line))
         except (ValueError, TypeError, RecursionError):
             return False
-        valid = line.endswith(b"\n") and self.size < size <= os.fstat(self.file.fileno()).st_size
-        if not valid or zlib.crc32(self.file.read(size - self.size)) != crc:
+        possible = self.size < size <= os.fstat(self.file.fileno()).st_size and self.rows < self.n
+        if not (possible and line.endswith(b"\n")) or zlib.crc32(self.file.read(size - self.size)) != crc:
             return False
         self.size, self.rows = size, min(self.rows + self.source.block_rows, self.n)
         return True

@@ -180,62 +180,40 @@ def _count_trees(tokens: Iterator[str]) -> int:
 def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) -> tuple[list[str], array[int], array[float]]:
     """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
     names, parents, lengths = list[str](), array("q"), array("d")
-    levels = [list[int]()]  # the children so far of every parenthesis that is open
-    node, after_colon, words = -1, False, list[str]()
-
-    def current() -> int:
-        nonlocal node
-        if node < 0:
-            budget.claim(NODE_BYTES)
-            node = len(names)
-            names.append("")
-            parents.append(-1)
-            lengths.append(np.nan)
-        return node
-
+    levels = [list[int]()]  # the nodes so far in every parenthesis that is open
+    words, children, length, after_colon = list[str](), list[int](), np.nan, False  # of the next node
     for token in chain(tokens, ";"):
         if token not in "(),:;":
             if after_colon:
-                lengths[current()] = _length(token, budget.path)
+                length = number(token) if is_number(token) else np.nan
+                if not np.isfinite(length):
+                    raise FormatError(f"{budget.path}: the length {token[:40]!r} of a branch is not a finite number.")
             else:
                 words.append(token.removeprefix("'"))
             after_colon = False
             continue
-        if words:
-            name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
-            budget.claim(4 * len(name))
-            names[current()] = as_text(name)
-            words = []
         after_colon = token == ":"
-        if token == ";":
-            break
-        if token == ":":
-            current()
-        elif token == "(" and node < 0:
+        if token == "(" and not (words or children):
             budget.claim(NODE_BYTES)
             levels.append([])
-        elif token == "(" or len(levels) == 1:
+        elif token == "(" or (len(levels) == 1 and token in ",)"):
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
             raise FormatError(f"{budget.path} is not a tree in Newick format: a {token!r} {where}.")
-        else:
-            levels[-1].append(current())
-            node = -1
-            if token == ")":
-                for child in levels.pop():
-                    parents[child] = current()
+        elif token != ":":
+            name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
+            budget.claim(NODE_BYTES + 4 * len(name))
+            for child in children:
+                parents[child] = len(names)
+            levels[-1].append(len(names))
+            names.append(as_text(name))
+            parents.append(-1)
+            lengths.append(length)
+            words, children, length = [], levels.pop() if token == ")" else [], np.nan
+        if token == ";":
+            break
     if len(levels) > 1:
         raise FormatError(f"{budget.path} is cut short: its tree has {len(levels) - 1} '(' without a ')'.")
     return names, parents, lengths
-
-
-def _length(token: str, path: Path) -> float:
-    try:
-        length = number(token)
-    except ValueError:
-        raise FormatError(f"{path}: the length {token[:40]!r} of a branch is not a number.") from None
-    if not np.isfinite(length):
-        raise FormatError(f"{path}: the length of a branch must be finite, but is {token[:40]}.")
-    return length
 
 
 # ---------------------------------------------------------------- PhyloXML
@@ -269,7 +247,9 @@ def read_phyloxml(path: Path) -> EdgeList:
     names, parents, lengths, waiting, supports = list[str](), array("q"), array("d"), [(tree.root, -1)], 0
     while waiting:  # parents before their children, which stay in their order
         clade, parent = waiting.pop()
-        names.append(as_text(_clade_name(clade) or ""))
+        taxonomy = getattr(clade, "taxonomy", None)
+        name = clade.name or (taxonomy and (taxonomy.scientific_name or taxonomy.code)) or ""
+        names.append(as_text(name.strip()))
         parents.append(parent)
         lengths.append(np.nan if clade.branch_length is None else float(clade.branch_length))
         supports += clade.confidence is not None
@@ -278,9 +258,3 @@ def read_phyloxml(path: Path) -> EdgeList:
         raise FormatError(f"{path}: the length of a branch must be finite.")
     notes = [f"support values left out: {supports}."] if supports else []
     return as_edges(names, parents, lengths, more + 1, notes, path)
-
-
-def _clade_name(clade: Any) -> str | None:
-    taxonomy = getattr(clade, "taxonomy", None)
-    name: str | None = clade.name or (taxonomy and (taxonomy.scientific_name or taxonomy.code))
-    return name and name.strip()
