@@ -68,37 +68,30 @@ def nested(depth):
 
 LONG_SHAPE = b"(" + (b"\x8a\x08" + b"\xff" * 7 + b"\x7f") * 100_000 + b"t"
 SAME_HASH = b"}(" + b"".join(b"\x8a\x10" + (k * ((1 << 61) - 1)).to_bytes(16, "little") + b"N" for k in range(40_000)) + b"u"
+RECONSTRUCT = b"cnumpy.core.multiarray\n_reconstruct\n)R(K\x01"
 KEYED = b"\x80\x02cgensim\nKeyedVectors\n)R}(X\x0c\x00\x00\x00index_to_keyNX\x07\x00\x00\x00vectors"
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        b"\x80\x02Nr\xff\xff\xff\x3f.",  # the unpickler would allocate 8.5 GB for a memo
-        b"(" + b"}" * 8_000_000 + b"t.",
-        nested(64) + b"X\x01\x00\x00\x00a\x93.",
-        nested(64) + b"}(h\x00NX\x01\x00\x00\x00aNu.",
-        KEYED
-        + b"cnumpy.core.multiarray\n_reconstruct\n)R(K\x01"
-        + LONG_SHAPE
-        + b"cnumpy\ndtype\n(X\x02\x00\x00\x00f8tRI00\nC\x00tbub.",
-        b"\x80\x02" + SAME_HASH + b".",
-        b"\x80\x02\x8a\xff" + b"\x7f" * 255 + b".",
-        b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0f.",
-        b"\x80\x02B\xff\xff\xff\x7f.",
-        b"(" * 1_000_000 + b".",
-        b"\x80\x02ccollections\nOrderedDict\n)R(K\x01K\x02K\x03tb.",
-    ],
-    ids="memo dictionaries name key shape hashes number bytes8 bytes marks state".split(),
-)
-@pytest.mark.parametrize("name", ["a.kv", "a.npz"])
-def test_pickle_that_expands_or_hangs_raises_error(tmp_path, raises, program, name):
+PROGRAMS = {
+    "memo": b"\x80\x02Nr\xff\xff\xff\x3f.",  # the unpickler would allocate 8.5 GB for a memo
+    "dictionaries": b"(" + b"}" * 8_000_000 + b"t.",
+    "name": nested(64) + b"X\x01\x00\x00\x00a\x93.",
+    "key": nested(64) + b"}(h\x00NX\x01\x00\x00\x00aNu.",
+    "shape": KEYED + RECONSTRUCT + LONG_SHAPE + b"cnumpy\ndtype\n(X\x02\x00\x00\x00f8tRI00\nC\x00tbub.",
+    "hashes": b"\x80\x02" + SAME_HASH + b".",
+    "bytes": b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0f.",
+    "marks": b"(" * 1_000_000 + b".",
+    "state": b"\x80\x02ccollections\nOrderedDict\n)R(K\x01K\x02K\x03tb.",
+}
+
+
+@pytest.mark.parametrize(("name", "program"), [*(("a.kv", name) for name in PROGRAMS), ("a.npz", "memo"), ("a.npz", "key")])
+def test_pickle_that_expands_or_hangs_raises_error(tmp_path, raises, name, program):
     if name == "a.npz":
-        labels = npy_header((6,), "|O") + program
-        raises(zipped(tmp_path / name, {**PLAIN, "labels.npy": labels}), name)
+        zipped(tmp_path / name, {**PLAIN, "labels.npy": npy_header((6,), "|O") + PROGRAMS[program]})
     else:
-        (tmp_path / name).write_bytes(program)
-        raises(tmp_path / name, name)
+        (tmp_path / name).write_bytes(PROGRAMS[program])
+    raises(tmp_path / name, name)
 
 
 def test_processor_time_is_limited(tmp_path, monkeypatch):

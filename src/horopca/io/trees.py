@@ -70,19 +70,15 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
     supports = {name for name in inner if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
     counts, numbers, unique = Counter(names), Counter[str](), list[str]()
 
-    def numbered(name: str, pattern: str) -> str:
-        """The pattern with the next number for the name that makes it different from all names."""
-        numbers[name] = next(k for k in count(numbers[name] + 1) if pattern.format(k) not in counts)
-        return pattern.format(numbers[name])
-
     for name, leaf in zip(names, is_leaf, strict=True):
-        if not name or (not leaf and name in supports):
-            unique.append(numbered("", "leaf {}" if leaf else "inner {}"))
-        elif numbers[name]:
-            unique.append(numbered(name, name.replace("{", "{{").replace("}", "}}") + " ({})"))
-        else:
-            numbers[name] = 1
-            unique.append(name)
+        kept = name if leaf or name not in supports else ""
+        before, after = (f"{kept} (", ")") if kept else ("leaf " if leaf else "inner ", "")
+        if kept and not numbers[kept]:
+            numbers[kept] = 1
+            unique.append(kept)
+        else:  # the next number that makes it different from all names
+            numbers[kept] = next(k for k in count(numbers[kept] + 1) if f"{before}{k}{after}" not in counts)
+            unique.append(f"{before}{numbers[kept]}{after}")
     repeated = sum(times - 1 for name, times in counts.items() if name and name not in supports)
     left_out = sum(name in supports for name in inner)
     notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
