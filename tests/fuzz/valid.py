@@ -11,7 +11,7 @@ import numpy as np
 
 from fuzz.rounds import only_notes
 from horopca.geometry import MODELS
-from horopca.io import load, load_edges, load_labels, save
+from horopca.io import load, load_edges, save
 
 Pairs = list[tuple[Any, Any]]  # what was read, and what was written
 LETTERS = list("abcdefgXYZ019 .,;:'\"\t\n\r\\/|#%_-+=()[]{}<>&!?*~é漢\u00a0\u2028\u0085\ufeff😀")
@@ -115,22 +115,6 @@ def _word2vec(folder: Path, rng: np.random.Generator) -> Pairs:
     return [(found.X.astype(X.dtype), X), (found.row_names, names)]
 
 
-def _word2vec_binary(folder: Path, rng: np.random.Generator) -> Pairs:
-    n, d = _sizes(rng)
-    X, names, path = rng.normal(size=(n, d)).astype("<f4"), words(rng, n), folder / "points.bin"
-    rows = [f"{name} ".encode() + x.tobytes() + b"\n" for name, x in zip(names, X, strict=True)]
-    path.write_bytes(f"{n} {d}\n".encode() + b"".join(rows))
-    found = load(path)
-    return [(found.X, X), (found.row_names, names)]
-
-
-def _labels(folder: Path, rng: np.random.Generator) -> Pairs:
-    labels = ["".join(letter for letter in text(rng) if letter not in "\r\n\ufeff") for _ in range(int(rng.integers(1, 6)))]
-    path = folder / "labels.txt"
-    path.write_text("".join(f"{label}\n" for label in labels), encoding="utf-8")
-    return [(load_labels(path), labels)]
-
-
 def _edge_list(folder: Path, rng: np.random.Generator) -> Pairs:
     """As networkx writes it, with or without lengths, and with the header of a table."""
     n, m = int(rng.integers(2, 6)), int(rng.integers(1, 8))
@@ -192,8 +176,6 @@ VALID: dict[str, tuple[Callable[[Path, np.random.Generator], Pairs], int]] = {
     "numpy.savetxt": (_savetxt, 1),
     "pandas, to_csv": (_to_csv, 2),
     "word2vec, text": (_word2vec, 1),
-    "word2vec, binary": (_word2vec_binary, 1),
-    "lines of labels": (_labels, 1),
     "networkx, edge lists": (_edge_list, 1),
     "Newick": (_tree(False), 1),
     "Nexus": (_tree(True), 1),
