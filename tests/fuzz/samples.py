@@ -57,7 +57,7 @@ class Sample(NamedTuple):
     content: bytes
     endings: tuple[str, ...]
     function: str = "load"
-    every: int = 1  # how many rounds there are for one of these
+    every: int = 1  # how many rounds there are for one of these: libraries are slow
 
     @property
     def is_text(self) -> bool:
@@ -164,7 +164,7 @@ TEXTS: dict[str, Sample] = {
     "edges": Sample(b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", (".edges",), "load_edges"),
     "Newick": Sample(NEWICK, TREES, "load_edges"),
     "Nexus": Sample(NEXUS, (".nex", ".nexus"), "load_edges"),
-    "PhyloXML": Sample(PHYLOXML, (".xml", ".phyloxml", ".nexml"), "load_edges"),
+    "PhyloXML": Sample(PHYLOXML, (".xml", ".phyloxml", ".nexml"), "load_edges", every=8),
     "OBO": Sample(OBO, (".obo",), "load_edges", every=8),
     "OWL": Sample(OWL, (".owl",), "load_edges", every=8),
 }
@@ -204,7 +204,8 @@ def make(kind: str) -> Sample:
         endings = tuple(f"{ending}.gz" for ending in text.endings)
         return text._replace(content=gzip.compress(text.content, mtime=0), endings=endings)
     endings, function, write, *arguments = OTHERS[kind]
-    return Sample(_written(endings[0], write, *arguments), endings, function)
+    every = 8 if endings[0] in (".pth", ".kv", ".mat", ".h5ad", ".parquet") else 1
+    return Sample(_written(endings[0], write, *arguments), endings, function, every)
 
 
 KINDS = [*TEXTS, *(f"{name}, packed" for name in TEXTS), *OTHERS]

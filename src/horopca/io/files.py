@@ -10,7 +10,7 @@ import errno
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
@@ -79,33 +79,28 @@ def with_columns(
     chosen = [name for name in (names, labels) if name is not None]
     table = with_values(table, [*values, *(name for name in chosen if name not in table.words)], path)
     headers = table.names or ()
-    table = _with_coordinates(table, _matching(headers, columns, path) if columns else _numbered(headers, path))
+    inside = _matching(headers, columns, path) if columns else _numbered(headers, path)
+    table = with_values(table, [header for header in headers if header not in inside], path)
     written = {name: [f"{number:.15g}" for number in table.values[name]] for name in chosen if name in table.values}
     return _with_names_and_labels(table._replace(words={**table.words, **written}), names, labels)
 
 
 def with_values(table: Table, values: Sequence[str], path: Path) -> Table:
     """The table with these columns as values, not coordinates."""
-    known = [*(table.names or ()), *table.words, *table.values]
+    headers = list(table.names or ())
+    known = [*headers, *table.words, *table.values]
     for name in values:
         if name not in known:
             raise FormatError(f"{path} has no column {name!r}; it has {listed(known)}.")
         if name in table.words:
             raise FormatError(f"{path} has words in its column {name!r}, which cannot be values.")
-    headers = [name for name in table.names or () if name not in values]
-    if table.names and not headers:
-        raise FormatError(f"{path} has no column left for coordinates.")
-    return _with_coordinates(table, headers)
-
-
-def _with_coordinates(table: Table, headers: Iterable[str]) -> Table:
-    """The table with these columns as coordinates, and its other columns of numbers as values."""
-    columns, headers = list(table.names or ()), set(headers)
-    kept = [j for j, name in enumerate(columns) if name in headers]
-    if len(kept) == len(columns):
+    kept = [j for j, name in enumerate(headers) if name not in values]
+    if len(kept) == len(headers):
         return table
-    values = {name: table.X[:, j] for j, name in enumerate(columns) if name not in headers}
-    return table._replace(X=table.X[:, kept], names=[columns[j] for j in kept], values={**table.values, **values})
+    if not kept:
+        raise FormatError(f"{path} has no column left for coordinates.")
+    found = {name: table.X[:, j] for j, name in enumerate(headers) if name in values}
+    return table._replace(X=table.X[:, kept], names=[headers[j] for j in kept], values={**table.values, **found})
 
 
 def _matching(headers: Sequence[str], columns: Sequence[str], path: Path) -> list[str]:
@@ -116,7 +111,7 @@ def _matching(headers: Sequence[str], columns: Sequence[str], path: Path) -> lis
     return [header for header in headers if header in columns or any(fnmatchcase(header, one) for one in columns)]
 
 
-def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
+def _numbered(headers: Sequence[str], path: Path) -> Collection[str]:
     """The headers of the coordinates: those of the one numbered series, such as x1, x2, x3; all of them if there is none.
 
     Warns of the columns of numbers that are not in the series. Raises FormatError if there are several series, or a column

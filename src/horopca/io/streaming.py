@@ -31,7 +31,6 @@ from .metadata import side_file, write_side_file
 from .output import BLOCKS, OutputSet, check_output, folder_to_disk, is_same, lock, sibling, to_disk
 
 LARGE = 1 << 26  # A larger .npy file is not read into memory at once.
-LINE_BYTES = 1 << 16  # No line of a journal is longer.
 STREAMED = tuple(BLOCKS)
 PARTIAL = (".partial", ".partial.npz", ".partial.jsonl")  # The endings of the files beside an output until it is complete.
 
@@ -144,6 +143,8 @@ class Job:
     At the end they are removed; after an error they are kept if the call can be resumed.
     """
 
+    file: BinaryIO  # the partial file, while the context is open
+
     def __init__(self, source: Source, output: Path, estimator: Any, log: Callable[[str], None]) -> None:
         self.source, self.output, self.estimator, self.log = source, output, estimator, log
         self.partial, self.saved_fit, self.journal = (sibling(output, end) for end in PARTIAL)
@@ -207,7 +208,7 @@ class Job:
         """Read what is done, up to the first block whose bytes are not those that were written. Returns why it is not used."""
         with open(self.journal, "r+b") as journal:
             try:
-                call = json.loads(journal.readline(LINE_BYTES))
+                call = json.loads(journal.readline())
                 if changed := [reason for name, reason in REASONS.items() if self.call[name] != call.get(name)]:
                     return changed[0]
                 self.estimator, self.fitted = load_fitted(self.saved_fit), True
@@ -215,7 +216,7 @@ class Job:
                 return "its journal or its fit is damaged"
             end = journal.tell()
             self.file.seek(0)
-            while line := journal.readline(LINE_BYTES):
+            while line := journal.readline():
                 if not self._accept(line):
                     self.log(f"Rows from {self.rows:,} are damaged in {self.partial} and are computed again.")
                     break
