@@ -10,6 +10,7 @@ import json
 import math
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -81,8 +82,12 @@ def _read(path: Path, request: dict[str, Any]) -> Any:
         raise FormatError(f"{path} is damaged: reading it took longer than {error.timeout:.0f} s.") from error
     if done.returncode == 1:  # Python's own status after an exception that `answer` did not expect
         raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
-    if done.returncode:
-        raise FormatError(f"{path} is damaged or too large: {_how_it_ended(done.returncode, seconds)}.")
+    if code := done.returncode:
+        how = f"by signal {-code}" if code < 0 else f"with status {code:#x}"  # Windows has statuses only
+        what = f"the process that read it ended {how}"
+        if code == -getattr(signal, "SIGXCPU", 0):
+            what = f"reading it took more than {seconds:.0f} s of processor time"
+        raise FormatError(f"{path} is damaged or too large: {what}.")
     return _received(done.stdout, request["mark"], budget)
 
 
@@ -91,16 +96,6 @@ def _import_path(path: Path) -> list[str]:
     main = getattr(sys.modules.get("__main__"), "__file__", None) or "."
     unsafe = {folder.resolve() for folder in (Path.cwd(), path.parent, Path(main).parent)}
     return [folder for folder in sys.path if Path(folder).is_absolute() and Path(folder).resolve() not in unsafe]
-
-
-def _how_it_ended(code: int, seconds: float) -> str:
-    if sys.platform != "win32":
-        import signal
-
-        if code == -signal.SIGXCPU:
-            return f"reading it took more than {seconds:.0f} s of processor time"
-    ended = f"by signal {-code}" if code < 0 else f"with status {code:#x}"  # Windows has statuses only
-    return f"the process that read it ended {ended}"
 
 
 def _received(content: bytes, mark: str, budget: Budget) -> Any:

@@ -124,13 +124,14 @@ def read_newick(path: Path) -> EdgeList:
     text = read_whole(path, budget)
     annotations, translate = list[str](), dict[str, str]()
     tokens = _tokens(text, path, annotations)
-    if text.lstrip()[:6].upper() == "#NEXUS":
+    nexus = text.lstrip()[:6].upper() == "#NEXUS"
+    if nexus:
         next(tokens)
         translate = _to_first_tree(tokens, budget)
-        tokens = takewhile(lambda token: token.upper() not in END, chain("(", tokens))
-    names, parents, lengths = _newick(tokens, translate, budget)
+    names, parents, lengths = _newick(chain("(", tokens) if nexus else tokens, translate, budget)
+    more = _count_trees(takewhile(lambda token: token.upper() not in END, tokens) if nexus else tokens)
     notes = [f"annotations in square brackets left out: {len(annotations)}."] if annotations else []
-    return as_edges(names, parents, lengths, _count_trees(tokens) + 1, notes, path)
+    return as_edges(names, parents, lengths, more + 1, notes, path)
 
 
 def _to_first_tree(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
