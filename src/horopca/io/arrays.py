@@ -19,12 +19,11 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from .files import Budget, FormatError, Table, as_text, choose, existing, format_errors, matrix
-from .metadata import MEMBER, from_json, with_metadata
+from .metadata import MEMBER, WORDS, from_json, with_metadata
 from .subprocess_reader import in_subprocess
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
 HOLDS_OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
-WORDS = ("names", "labels")  # Arrays that are read beside the points.
 HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
 OLD_ALIAS = re.compile(r"""['"][<>|=]?a\d*['"]""")  # "a8" for "S8", which NumPy never wrote
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
@@ -63,6 +62,11 @@ def map_npy(path: Path) -> np.ndarray:
     return _as_array(np.memmap(path, np.uint8, "r"), path)
 
 
+def parse_npy(content: bytes, path: Path) -> np.ndarray:
+    """The array in the bytes of a ``.npy`` file."""
+    return _as_array(np.frombuffer(content, np.uint8), path)
+
+
 def _as_array(content: np.ndarray, path: Path) -> np.ndarray:
     """The array that the bytes of a ``.npy`` file describe, without a copy."""
     head = io.BytesIO(content[: 2 * HEADER_BYTES].tobytes())
@@ -71,25 +75,9 @@ def _as_array(content: np.ndarray, path: Path) -> np.ndarray:
         raise FormatError(f"{path} {HOLDS_OBJECTS}.")
     with format_errors(path, DAMAGED):  # too few bytes, or more axes than NumPy allows
         numbers = content[head.tell() : head.tell() + math.prod(shape) * dtype.itemsize]
+        if dtype.kind == "U" and (numbers.view(np.dtype("u4").newbyteorder(dtype.byteorder)) > sys.maxunicode).any():
+            raise ValueError("There is no such letter, and Python would fail.")
         return numbers.view(dtype).reshape(shape, order="F" if fortran else "C")
-
-
-def read_npy(path: Path) -> np.ndarray:
-    return _readable(np.array(map_npy(path)), path)
-
-
-def parse_npy(content: bytes, path: Path) -> np.ndarray:
-    """The array in the bytes of a ``.npy`` file."""
-    return _readable(_as_array(np.frombuffer(content, np.uint8), path), path)
-
-
-def _readable(values: np.ndarray, path: Path) -> np.ndarray:
-    """The array. Raises FormatError if its strings contain code points that do not exist, at which Python fails."""
-    if values.dtype.kind == "U" and values.size:
-        codes = np.ascontiguousarray(values).view(np.dtype("u4").newbyteorder(values.dtype.byteorder))
-        if codes.max() > sys.maxunicode:
-            raise FormatError(f"{path} {DAMAGED}.")
-    return values
 
 
 class Source(NamedTuple):

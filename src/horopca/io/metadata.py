@@ -21,6 +21,7 @@ MEMBER = "horopca"  # The name of the metadata among the members of an .npz file
 LABEL_COLUMN = "label_column"  # The entry with the name of the column that the classes were taken from.
 COLUMNS = "columns"  # The entry of a text file with the kinds of its columns that are not coordinates, by their headers.
 COLUMN_KINDS = ("names", "labels", "words", "values")  # The values of that entry.
+WORDS = ("names", "labels")  # The arrays of an .npz file, and the entries of metadata, that are words.
 SIDE_FORMATS = (".npy", ".csv", ".tsv")
 SIDE_FORMAT = "horopca points"  # Other programs' JSON files with such a name do not have this under "format".
 FINGERPRINT_BYTES = 1 << 16  # Enough of a file to notice another array of the same size.
@@ -40,7 +41,7 @@ def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
 
 def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Table:
     """The table with the model, the curvature, the names and the labels that metadata gives."""
-    words = {kind: metadata[kind] for kind in ("names", "labels") if kind in metadata}
+    words = {kind: metadata[kind] for kind in WORDS if kind in metadata}
     for kind, column in words.items():
         if not isinstance(column, list) or len(column) != len(table.X) or not all(isinstance(word, str) for word in column):
             raise FormatError(f"{path} has damaged metadata: {kind} must be {len(table.X)} strings.")

@@ -27,6 +27,7 @@ from .metadata import (
     LABEL_COLUMN,
     MEMBER,
     SIDE_FORMATS,
+    WORDS,
     is_side_file,
     side_file,
     to_json,
@@ -36,7 +37,6 @@ from .text import DELIMITERS
 
 Metadata = Mapping[str, Any]
 Words = Mapping[str, list[str] | np.ndarray]  # the columns "names" and "labels", and further ones
-WORDS = ("names", "labels")
 
 
 def save(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .arrays import read_npy, read_npz, read_safetensors
+import numpy as np
+
+from .arrays import map_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
 from .files import FormatError, Table, check_finite, existing, matrix, with_columns
 from .graphs import TREES, graph_format
@@ -15,7 +17,7 @@ from .text import DELIMITERS, ending, read_stated_table, read_text, read_word2ve
 
 # The reader for an ending, and whether such files can hold several arrays, of which `key` selects one.
 READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
-    ".npy": (lambda path, _: Table(matrix(read_npy(path), path)), False),
+    ".npy": (lambda path, _: Table(matrix(np.asarray(map_npy(path)), path)), False),
     ".npz": (read_npz, True),
     ".csv": (lambda path, _: read_text(path, ","), False),
     ".tsv": (lambda path, _: read_text(path, "\t"), False),

@@ -17,7 +17,7 @@ from typing import IO, TextIO, cast
 
 import numpy as np
 
-from .arrays import read_npy
+from .arrays import map_npy
 from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, with_values
 
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
@@ -281,7 +281,7 @@ def load_labels(path: str | Path) -> list[str]:
     """
     path = existing(path)
     if ending(path) == ".npy":
-        values = read_npy(path)
+        values = map_npy(path)
         if values.ndim != 1:
             raise FormatError(f"{path} must hold one label per row, but its array has shape {values.shape}.")
         return [str(value) for value in values]
