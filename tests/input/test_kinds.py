@@ -54,6 +54,12 @@ def test_what_is_no_array_of_points_is_an_error(wrong, kind, message, model):
     assert str(error.value).startswith(message)
 
 
+def test_the_column_of_a_data_frame_that_holds_no_numbers_is_named():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"could not convert string to float: 'x'\. Drop or convert the column 'kind'\."):
+        TangentPCA(1).fit(pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind="x"))
+
+
 def test_public_geometry_takes_lists_data_frames_and_whole_numbers():
     assert np.isnan(to_hyperboloid(HOLE)[3]).all() and np.isfinite(to_hyperboloid(HOLE)[4:]).all()  # a missing value
     pd = pytest.importorskip("pandas")

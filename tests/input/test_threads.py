@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -70,4 +71,21 @@ def test_the_last_thread_restores_the_number(three_threads):
 def test_an_error_restores_the_number(three_threads):
     with pytest.raises(ValueError, match="inside the unit ball"):
         TangentPCA(2).fit(np.full((5, 3), 2.0))
+    assert set(blas_threads()) == {3}
+
+
+def _report(connection):
+    connection.send((blas_threads(), allowed_threads(None)))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_inside_the_limit_is_not_limited(three_threads):
+    here, there = multiprocessing.get_context("fork").Pipe()
+    with one_blas_thread():
+        child = multiprocessing.get_context("fork").Process(target=_report, args=(there,))
+        child.start()
+        numbers, allowed = here.recv()
+        child.join()
+    assert set(numbers) == {3} and allowed == 3
     assert set(blas_threads()) == {3}

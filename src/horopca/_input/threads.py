@@ -59,6 +59,19 @@ def allowed_threads(n_jobs: int | None) -> int:
         return max(_before if _workers else [library.num_threads for library in _libraries()], default=1)
 
 
+def _after_fork() -> None:
+    """Restore the number in a forked child, which has the limit of its parent but not the threads that would lift it."""
+    global _lock, _workers
+    _lock = threading.Lock()
+    if _workers:
+        _workers = 0
+        _set(_before)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def run_jobs(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[Any]:
     """The results of some calls of a function in order, computed by joblib.
 

@@ -73,7 +73,9 @@ def as_floats(X: Any, name: str = "X") -> Any:
         plain = np.asarray(plain) if known else to_numpy(X)
     except (OverflowError, TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name} must be an array of numbers with rows of equal length, but is not: {error}") from None
+        words = list(X.select_dtypes(exclude="number")) if hasattr(X, "select_dtypes") else []
+        remedy = f". Drop or convert the column {words[0]!r}." if words else ""
+        raise kind(f"{name} must be an array of numbers with rows of equal length, but is not: {error}{remedy}") from None
     if plain.ndim == 0:
         raise ValueError(f"{name} must be an array of numbers, but is {X!r}.")
     return plain
