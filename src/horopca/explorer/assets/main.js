@@ -233,8 +233,7 @@ function newApp(data) {
     if (data.pane !== null) parent.postMessage({ horopca: "address", hash: app.trail[app.visit] }, "*");
     try {
       history[how]({ visit: app.visit }, "", app.trail[app.visit] || location.pathname + location.search);
-      return true;
-    } catch { return false; }
+    } catch { /* in a notebook */ }
   }
   app.keepAddress = () => {
     clearTimeout(settled);
