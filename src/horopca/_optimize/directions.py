@@ -93,7 +93,7 @@ def _best_next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: f
     """The ascent to the direction that adds most generalised variance to the directions q."""
 
     def over(rows: int) -> Batched:
-        return generalised_variance(sample.head(min(max(rows, 8 * (len(q) + 1)), sample.size)), q)
+        return generalised_variance(sample.take(slice(max(rows, 8 * (len(q) + 1)))), q)
 
     starts = _starts(sample, 8 * n_init, rng)
     starts = starts[np.argsort(-over(512)(starts)[0], kind="stable")[:n_init]]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..geometry._arrays import unit
+from ..geometry._arrays import to_numpy, unit
 from ..projections.spines import Spine, spine_basis, spine_from_basis
 from .families import (
     Family,
@@ -28,7 +28,7 @@ from .families import (
 )
 from .lbfgs import Ascents, Status, maximise
 from .objectives import OBJECTIVES, SHARPEST, Objective, objective_over
-from .sample import Sample, some_pairs
+from .sample import Sample, as_sample, some_pairs
 
 Progress = Callable[[str], None]  # called with a line for each round
 
@@ -144,7 +144,7 @@ class Search(NamedTuple):
 
     def objective_for(self, round: Round) -> Objective:
         """The objective of a round; in early rounds the pair variance stands for the Fréchet variance."""
-        part, early = self.sample.head(min(round.rows, self.sample.size)), round.softness > 0.01
+        part, early = self.sample.take(slice(round.rows)), round.softness > 0.01
         name = "variance" if early and self.objective == "frechet" else self.objective
         return objective_over(part, name, some_pairs(part.size, round.n_offsets, self.rng), round.softness, precise=not early)
 
@@ -219,7 +219,8 @@ def search_spine(search: Search, K: int, free: bool, warm: np.ndarray) -> tuple[
     m = min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
     coarse = search if m == d else search._replace(sample=sample.along(np.eye(d, m)))
     spectral = np.stack([np.eye(K, m + 1, k=1), spectral_basis(coarse.sample, K)])  # of tangent PCA, and of hyperbolic MDS
-    candidates = np.concatenate([spectral, random_starts(coarse.sample.head(SUBSET_ROWS), K, CANDIDATES * n, search.rng)])
+    few = coarse.sample.take(slice(SUBSET_ROWS))
+    candidates = np.concatenate([spectral, random_starts(few, K, CANDIDATES * n, search.rng)])
     if stretched:
         candidates = _with_stretches(candidates)
     candidates = np.concatenate([candidates, np.delete(warm, slice(m + 1, d + 1), axis=2)])
@@ -253,7 +254,8 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, options: Se
     warm = np.zeros((0, K, sample.dimension + 1 + stretched)) if options.warm is None else options.warm[-1][None]
     basis, ends, several = search_spine(Search(sample, objective, options, rng), K, free, warm)
     inside = basis[:, : sample.dimension + 1]
-    flag = _flag_inside(sample.head(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS), inside, objective, options, rng, free)
+    few = sample.take(slice(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS))
+    flag = _flag_inside(few, inside, objective, options, rng, free)
     return Flag([*flag, basis], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0], several)
 
 
@@ -281,7 +283,7 @@ def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np
 
     An optimum with nearly merged ideal points attracts only a hundredth of all directions, and ascents to it are slow.
     """
-    few = search.sample.head(SUBSET_ROWS if len(given) == 0 else SUBSET_ROWS // 4)
+    few = search.sample.take(slice(SUBSET_ROWS if len(given) == 0 else SUBSET_ROWS // 4))
     q, perturbed = few.directions(), data_directions(few, (2 * n, 1), search.rng, perturbed=True)[:, 0]
     vectors = light_like(np.concatenate([q, perturbed]))
     if free:
@@ -309,7 +311,9 @@ def _flag_inside(
     n_init = 8 if size < 200 else 4 if size < 5000 else 2
     axes = np.linalg.qr(basis[:, 1:].T)[0]
     objective = "variance" if OBJECTIVES[objective].stretched else objective
-    search = Search(sample.along(axes).on_host(), objective, SearchOptions(n_init, 8, 40, options.tol), rng)
+    weights = None if sample.weights is None else to_numpy(sample.weights)
+    host = as_sample(to_numpy(sample.points()), weights)._replace(reach=sample.reach)
+    search = Search(host.along(axes), objective, SearchOptions(n_init, 8, 40, options.tol), rng)
     basis = np.column_stack([basis[:, 0], basis[:, 1:] @ axes])
     if free:
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
@@ -362,7 +366,7 @@ def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, r
     if k == d:  # the spine of all dimensions loses nothing: no search is needed
         whole = np.eye(d, d + 1 + stretched, k=1)
         return whole if free or d == 1 else np.asarray(ideal_spines(ideal_parameters(whole))[0])
-    q = sample.head(NEXT_DIRECTIONS).directions()
+    q = sample.take(slice(NEXT_DIRECTIONS)).directions()
     vectors = np.concatenate([light_like(q), np.pad(q, ((0, 0), (1, 0))), np.eye(d + 1)[1:]])
     starts = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
     search = Search(sample, objective, NEXT_OPTIONS, rng)

@@ -15,13 +15,14 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from array_api_compat import device, is_numpy_array, is_torch_array
+from array_api_compat import device
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..geometry import from_hyperboloid, to_hyperboloid
-from ..geometry._arrays import Array, array_namespace, from_numpy, on_host, to_numpy
+from ..geometry._arrays import Array, array_namespace, from_numpy, is_torch, on_host, to_numpy
 from ..projections.horospherical import project
 from ..statistics import frechet_mean, frechet_median
-from .sample import BLOCK, DEVICE_BLOCK, Pairs, PairWeights, Sample
+from .sample import BLOCK, DEVICE_BLOCK, Pairs, Sample
 
 ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users choose; a stretch is an option.
 
@@ -96,37 +97,31 @@ OBJECTIVES = {
 }
 
 
-def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SHARPEST, *, precise: bool = True) -> Objective:
-    """The objective over some pairs of a sample: (bases, gradient=True) -> values (S,), gradients (S, K, d+1 or d+2).
+def objective_over(sample: Sample, name: str, offsets: range, softness: float = SHARPEST, *, precise: bool = True) -> Objective:
+    """The objective over the pairs of a sample at some offsets: (bases, gradient=True) -> values (S,), gradients (S, K, .).
 
     Values that are not finite, as after too long a step, are replaced by -inf. `precise` is as in `project`.
     """
-    row = OBJECTIVES[name]
-    images: Callable[..., Any]
-    if row.profile is None:
-        images = lambda y, r, gradient: _frechet_variances(y, sample.weights)
-    else:
-        profile = row.profile(sample, softness)
-        weights = PairWeights(sample.points(), pairs, sample.weights, row.distances)
-
-        def images(y: Array, r: Array, gradient: bool) -> Any:
-            if y.shape[1] == 1 and name == "variance":
-                value, slope = log_variance(r, sample.weights)
-                return value, slope[:, None, :]
-            value, slopes = mean_over_pairs(y, r, weights, profile, gradient)
-            return row.factor * value, None if slopes is None else row.factor * slopes
+    row, d = OBJECTIVES[name], sample.dimension + 1
+    pairs = Pairs(sample.points(), offsets, sample.weights, row.distances)
+    profile = row.profile(sample, softness) if row.profile is not None else None
 
     def objective(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        values, G, d = np.zeros(len(A)), np.zeros(A.shape), sample.dimension + 1
+        values, G = np.zeros(len(A)), np.zeros(A.shape)
         step = max(1, (BLOCK if on_host(sample.columns) else DEVICE_BLOCK) // (sample.size * A.shape[1]))
         with np.errstate(all="ignore"):
             for some in (slice(i, i + step) for i in range(0, len(A), step)):
                 log_stretch = A[some, :, d:].sum(axis=(1, 2)) if row.stretched else None
                 y, r, pullback = project(sample.columns, sample.floor, A[some, :, :d], log_stretch, precise=precise)
-                value, slopes = images(y, r, gradient)
-                values[some] = to_numpy(value)
+                if profile is None:
+                    value, slopes = _frechet_variances(y, sample.weights)
+                elif name == "variance" and A.shape[1] == 1:
+                    value, slopes = log_variance(r, sample.weights)
+                else:
+                    value, slopes = mean_over_pairs(y, r, pairs, profile, gradient)
+                values[some] = row.factor * to_numpy(value)
                 if gradient:
-                    G[some] = pullback(slopes)
+                    G[some] = pullback(row.factor * slopes)
         return np.where(np.isfinite(values), values, -np.inf), G
 
     return objective
@@ -161,11 +156,9 @@ def _squares_about_mean(cloud: Array, w: Array) -> tuple[Array, Array]:
 # ---------------------------------------------------------------- means over pairs
 
 
-def mean_over_pairs(
-    y: Array, r: Array, weights: PairWeights, profile: Profile, gradient: bool = True
-) -> tuple[Array, Array | None]:
+def mean_over_pairs(y: Array, r: Array, pairs: Pairs, profile: Profile, gradient: bool = True) -> tuple[Array, Any]:
     """Means (S,) of a profile over pairs of images y (S, K, n), and gradients in y; r (S, n) is 1 / height."""
-    xp, (S, K, n), most = array_namespace(y), y.shape, weights.pairs.last
+    xp, (S, K, n), most = array_namespace(y), y.shape, pairs.offsets[-1]
     stack = xp.concat([y, r[:, None, :] / 2], axis=1)
     ahead = xp.concat([stack, stack[:, :, :most]], axis=2)
     value, half_distance = xp.zeros_like(r[:, 0]), _half_distance(y)
@@ -173,11 +166,11 @@ def mean_over_pairs(
     here = xp.zeros((S, K + 1, n), dtype=y.dtype, device=device(y))
     there = xp.zeros_like(ahead)
     windows = padded = xp.zeros((S, 1, 1, 1), dtype=y.dtype, device=device(y))  # made for the first block
-    for rows, offsets in weights.pairs.blocks(y, S):
-        factors, inverse = weights.of(rows, offsets)
+    for rows, offsets in pairs.blocks(S):
+        factors, inverse = pairs.terms(rows, offsets)
         width, m = rows.stop - rows.start, len(offsets)
-        if width != windows.shape[3]:
-            windows = _windows(ahead, width)
+        if width != windows.shape[3]:  # all windows (S, K+1, positions, width) of consecutive columns: a view
+            windows = ahead.unfold(2, width, 1) if is_torch(ahead) else sliding_window_view(ahead, width, axis=2)
         others = windows[:, :, rows.start + offsets[0] : rows.start + offsets[-1] + 1, :]
         near = stack[:, -1:, rows] * others[:, -1, ...]  # 1 / (4 eta eta')
         if padded.shape[2:] != (m, width + m):
@@ -200,22 +193,13 @@ def mean_over_pairs(
             flat = xp.reshape(padded, (S, K + 1, -1))[..., : m * (width + m - 1)]
             begin = rows.start + offsets[0]
             there[..., begin : begin + width + m - 1] += xp.sum(xp.reshape(flat, (S, K + 1, m, -1)), axis=2)
-    scale = 1 / max(weights.total, TINY)
+    scale = 1 / max(pairs.total, TINY)
     if not gradient:
         return scale * value, None
     there[..., :most] += there[..., n:]
     slopes = (2 * scale) * (here[:, :-1, :] - there[:, :-1, :n])
     slopes[:, -1, :] -= scale * (here[:, -1, :] + there[:, -1, :n]) * r
     return scale * value, slopes
-
-
-def _windows(ahead: Array, width: int) -> Any:
-    """All windows (S, k, positions, width) of consecutive columns of `ahead` (S, k, .): a view where the library has one."""
-    if is_numpy_array(ahead):
-        return np.lib.stride_tricks.sliding_window_view(ahead, width, axis=2)
-    if is_torch_array(ahead):
-        return ahead.unfold(2, width, 1)
-    return array_namespace(ahead).stack([ahead[:, :, i : i + width] for i in range(ahead.shape[2] - width + 1)], axis=2)
 
 
 def half_sinh_squared(delta: Array, near: Array) -> Array:
@@ -240,14 +224,15 @@ def _half_distance(y: Array) -> Callable[[Array, Array], Array]:
 
 
 def log_variance(r: Array, weights: Any = None) -> tuple[Array, Array]:
-    """Mean squared distance over all pairs of images on a line (K = 1), from r (S, n) = 1 / height; and gradient in heights.
+    """A quarter of the mean squared distance over all pairs of images on a line (K = 1), from r (S, n) = 1 / height.
 
-    On a line d = |log r - log r'|, so the mean over pairs is twice the variance of log r.
+    Also returns the gradient in the heights, (S, 1, n). On a line d = |log r - log r'|, so the mean over pairs is twice the
+    variance of log r.
     """
     xp = array_namespace(r)
     w = xp.ones_like(r[0, :]) if weights is None else weights
     mass, own = xp.sum(w), xp.sum(w * w)
     logs = xp.log(r)
     off = logs - (logs @ w / mass)[:, None]
-    scale = 2 * mass / xp.maximum(mass * mass - own, from_numpy(np.asarray(TINY), r))
-    return scale * xp.sum(w * off * off, axis=1), -2 * scale * w * off * r
+    scale = mass / 2 / xp.maximum(mass * mass - own, from_numpy(np.asarray(TINY), r))
+    return scale * xp.sum(w * off * off, axis=1), (-2 * scale * w * off * r)[:, None, :]

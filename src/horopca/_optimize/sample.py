@@ -40,17 +40,13 @@ class Sample(NamedTuple):
     def dimension(self) -> int:
         return int(self.columns.shape[0]) - 1
 
-    def head(self, n: int) -> Sample:
-        """The first n points: a random subset, since the rows are in random order."""
-        return self.take(slice(n))
-
     def shuffled_order(self) -> np.ndarray:
         """A shuffled order of the points that depends neither on their original order nor on their original position."""
         s = to_numpy(self.columns[1:, :])
         return np.argsort(0.5 ** np.arange(len(s)) @ s, kind="stable")[np.random.default_rng(0).permutation(self.size)]
 
     def take(self, rows: np.ndarray | slice) -> Sample:
-        """Some of the points."""
+        """Some of the points. The first of them are a random subset, since the points are in random order."""
         if not isinstance(rows, slice):
             rows = array_namespace(self.columns).asarray(rows, device=device(self.columns))
         weights = None if self.weights is None else self.weights[rows]
@@ -74,11 +70,6 @@ class Sample(NamedTuple):
         columns, floor = xp.concat([t[None, :], s], axis=0), (1 + rest) / (t + xp.sqrt(inside))
         return self._replace(columns=columns, floor=floor, full=self.points().T)
 
-    def on_host(self) -> Sample:
-        """The same points as NumPy arrays."""
-        x, full, weights = (None if a is None else to_numpy(a) for a in (self.columns, self.full, self.weights))
-        return self._replace(columns=x, floor=to_numpy(self.floor), weights=weights, full=full)
-
     def directions(self) -> np.ndarray:
         """Unit vectors (n, d) from the origin to the points; the first axis for a point at the origin."""
         s = to_numpy(self.columns[1:, :]).T
@@ -94,74 +85,64 @@ def as_sample(x: Array, weights: Any = None) -> Sample:
 # ---------------------------------------------------------------- pairs
 
 
-class Pairs(NamedTuple):
-    """The pairs (i, i + o mod n) for offsets o = first .. last <= n/2. Pairs of the offset n/2 occur twice, and count half."""
-
-    n: int
-    first: int
-    last: int
-
-    @property
-    def n_offsets(self) -> int:
-        """The number of offsets."""
-        return self.last - self.first + 1
-
-    @property
-    def total(self) -> float:
-        """The number of different pairs."""
-        return self.n * (self.n_offsets - (0.5 if 2 * self.last == self.n else 0.0))
-
-    def blocks(self, like: Array, starts: int) -> Iterator[tuple[slice, range]]:
-        """Rows and offsets that cover all pairs, sized for the device and the number of starts."""
-        pairs = (BLOCK if on_host(like) else DEVICE_BLOCK) // starts
-        width = min(self.n, max(pairs // 4, 64))
-        height = max(1, pairs // width)
-        for o in range(self.first, self.last + 1, height):
-            for i in range(0, self.n, width):
-                yield slice(i, min(i + width, self.n)), range(o, min(o + height, self.last + 1))
+def all_pairs(n: int) -> range:
+    """The offsets of all pairs of n points."""
+    return range(1, max(n // 2, 1) + 1)
 
 
-def all_pairs(n: int) -> Pairs:
-    """Every pair of n points."""
-    return Pairs(n, 1, max(n // 2, 1))
-
-
-def some_pairs(n: int, n_offsets: int, rng: np.random.Generator) -> Pairs:
-    """The pairs of `n_offsets` consecutive offsets, beginning with a random one; all pairs if there are no more."""
-    if n_offsets >= (n - 1) // 2:
+def some_pairs(n: int, count: int, rng: np.random.Generator) -> range:
+    """Consecutive offsets, `count` of them, beginning with a random one; those of all pairs if there are no more."""
+    if count >= (n - 1) // 2:
         return all_pairs(n)
-    first = 1 + int(rng.integers((n - 1) // 2 - n_offsets + 1))
-    return Pairs(n, first, first + n_offsets - 1)
+    first = 1 + int(rng.integers((n - 1) // 2 - count + 1))
+    return range(first, first + count)
 
 
-def some_offsets(n: int, n_offsets: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Up to `n_offsets` different random offsets below n/2, for rows that are not in random order."""
+def some_offsets(n: int, count: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Up to `count` different random offsets below n/2, for rows that are not in random order."""
     most = (n - 1) // 2
-    return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(n_offsets, most), replace=False)))
+    return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(count, most), replace=False)))
 
 
-class PairWeights:
-    """Weights of pairs, and the inverse of their true distances if an objective needs these.
+class Pairs:
+    """The pairs (i, i + o mod n) of points x (n, D+1) for a range of offsets o <= n/2, their weights and true distances.
 
-    Coincident points have no distortion: their pairs have weight 0 if distances are needed.
+    Pairs of the offset n/2 occur twice, and count half. Coincident points have no distortion: if distances are needed, their
+    pairs have weight 0.
     """
 
-    def __init__(self, x: Array, pairs: Pairs, weights: Any, distances: bool) -> None:
-        """`x` (n, D+1) are the points; `weights` (n,) or None."""
-        self.x, self.pairs, self.distances = x, pairs, distances
-        self.wrapped = None if weights is None else array_namespace(x).concat([weights, weights[: pairs.last]])
-        every = range(pairs.first, pairs.last + 1)
-        self.kept = self._inverse_distances(every) if distances and pairs.n * pairs.n_offsets <= KEPT_PAIRS else None
-        self.total = pairs.total if not distances and weights is None else sum(self._mass(range(o, o + 1)) for o in every)
+    def __init__(self, x: Array, offsets: range, weights: Any, distances: bool) -> None:
+        xp, n = array_namespace(x), x.shape[0]
+        self.x, self.offsets, self.distances = x, offsets, distances
+        self.wrapped = None if weights is None else xp.concat([weights, weights[: offsets[-1]]])
+        self.kept = self._inverse_distances(offsets) if distances and n * len(offsets) <= KEPT_PAIRS else None
+        self.total = n * (len(offsets) - (0.5 if 2 * offsets[-1] == n else 0.0))  # the total weight of the pairs that count
+        if weights is None and not distances:
+            return
+        self.total = 0.0
+        for o in offsets:
+            factors, inverse = self.terms(slice(0, n), range(o, o + 1))
+            mass = xp.ones_like(x[:, 0]) if factors is None else factors[0, :]
+            self.total += float(xp.sum(mass if inverse is None else xp.where(inverse[0, :] > 0, mass, xp.zeros_like(mass))))
 
-    def of(self, rows: slice, offsets: range) -> tuple[Any, Any]:
+    def blocks(self, starts: int) -> Iterator[tuple[slice, range]]:
+        """Rows and offsets that cover all pairs, sized for the device and the number of starts."""
+        n, offsets = self.x.shape[0], self.offsets
+        pairs = (BLOCK if on_host(self.x) else DEVICE_BLOCK) // starts
+        width = min(n, max(pairs // 4, 64))
+        height = max(1, pairs // width)
+        for k in range(0, len(offsets), height):
+            for i in range(0, n, width):
+                yield slice(i, min(i + width, n)), offsets[k : k + height]
+
+    def terms(self, rows: slice, offsets: range) -> tuple[Any, Any]:
         """(factors, inverse distances) of a block, (offsets, rows) each; None where all are 1, or not needed."""
         inverse = None
         if self.distances:
-            first = self.pairs.first
-            known = self.kept[offsets[0] - first : offsets[-1] - first + 1, :] if self.kept is not None else None
-            inverse = (self._inverse_distances(offsets) if known is None else known)[:, rows]
-        w, n = self.wrapped, self.pairs.n
+            first = offsets[0] - self.offsets[0]
+            known = self._inverse_distances(offsets) if self.kept is None else self.kept[first : first + len(offsets), :]
+            inverse = known[:, rows]
+        w, n = self.wrapped, self.x.shape[0]
         if w is None and 2 * offsets[-1] != n:
             return None, inverse
         xp = array_namespace(self.x)
@@ -173,10 +154,3 @@ class PairWeights:
         xp = array_namespace(self.x)
         d = xp.stack([d for (d,) in pair_distances(self.x, offsets=offsets)])
         return xp.where(d > 0, 1 / xp.where(d > 0, d, xp.ones_like(d)), xp.zeros_like(d))
-
-    def _mass(self, offsets: range) -> float:
-        """The total weight of the pairs that count."""
-        factors, inverse = self.of(slice(0, self.pairs.n), offsets)
-        xp = array_namespace(self.x)
-        mass = xp.ones_like(self.x[:, 0])[None, :] if factors is None else factors
-        return float(xp.sum(mass if inverse is None else xp.where(inverse > 0, mass, xp.zeros_like(mass))))

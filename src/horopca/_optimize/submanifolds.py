@@ -202,7 +202,7 @@ def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, 
     points = (sample.columns / sample.columns[0])[:, : max(EXCHANGE_POINTS, K + 1)].T
     hulls = points[[rng.choice(len(points), K + 1, replace=len(points) <= K) for _ in range(n_init)]]
     hulls[:, : int(through)] = np.eye(1, len(sample.columns))
-    objective, drawn = submanifold_objective(sample.head(FEW_ROWS), name), hulls.copy()
+    objective, drawn = submanifold_objective(sample.take(slice(FEW_ROWS)), name), hulls.copy()
     best = objective(hulls, gradient=False)[0]
     for slot in SWEEPS * list(range(int(through), K + 1)):
         trials = np.repeat(hulls[:, None], len(points), axis=1)
@@ -220,7 +220,7 @@ def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, 
 def _best_ascent(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
     """The best ascent from some parameters; the second round also compares the starts themselves."""
     n_init, _, max_iter, tol, progress, _ = options
-    objective_for = lambda round: submanifold_objective(sample.head(round.rows), name)
+    objective_for = lambda round: submanifold_objective(sample.take(slice(round.rows)), name)
     first = Round(2 * n_init, FEW_ROWS, 0, 12, tol=tol)
     last = [Round(n_init, EXHAUSTIVE_ROWS, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
     found = successive_halving(objective_for, family, starts, [first], progress)[0].points
@@ -247,7 +247,7 @@ def search_pga(sample: Sample, K: int, name: str, greedy: bool, options: SearchO
 def _one_by_one(sample: Sample, K: int, spread: np.ndarray, name: str, options: SearchOptions) -> Flag:
     """Nested submanifolds found greedily, with directions in the span of the columns of `spread` (d+1, m)."""
     flag = Flag([np.eye(1, sample.dimension + 1)], 0.0, 0, Status.CONVERGED)
-    starts = np.concatenate([sample.head(EXHAUSTIVE_ROWS).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
+    starts = np.concatenate([sample.take(slice(EXHAUSTIVE_ROWS)).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
     starts = starts[np.linalg.norm(starts, axis=1) > 0]
     for _ in range(K):
         family = one_more_vector(flag.bases[-1], np.zeros(len(spread)), spread)

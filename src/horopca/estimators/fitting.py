@@ -190,13 +190,13 @@ def pair_variances(
     if n <= EXACT_ROWS and n * n * len(clouds) <= EXACT_PAIRS:
         share = 1 - float(w @ w) / float(w.sum()) ** 2  # the weight of the pairs of different points
         return np.array([mean_square_distance(y, weights) for y in clouds]) / max(share, 1e-300), np.inf
-    some = some_pairs(n, max(1, pairs // n), rng)
+    offsets = some_pairs(n, max(1, pairs // n), rng)
     sums, mass = np.zeros(len(clouds)), 0.0
-    for o in range(some.first, some.last + 1):
+    for o in offsets:
         met = w * np.roll(w, -o) / (2 if 2 * o == n else 1)  # pairs of the offset n/2 occur twice
         (squares,) = [[float(met @ to_numpy(d) ** 2) for d in block] for block in pair_distances(*clouds, offsets=[o])]
         sums, mass = sums + squares, mass + float(met.sum())
-    return sums / max(mass, 1e-300), some.total
+    return sums / max(mass, 1e-300), n * len(offsets)
 
 
 def nested_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
