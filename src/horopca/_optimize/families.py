@@ -92,13 +92,13 @@ def ideal_parameters(bases: np.ndarray) -> np.ndarray:
 
     For a spine whose pole lies beyond infinity, those of the nearest one with merged ideal points.
     """
-    V = split_bases(bases.reshape(-1, *bases.shape[-2:]))
-    theta, v0 = V[:, :, 1:].copy(), V[:, 0, :1]
-    length = np.linalg.norm(theta[:, 0], axis=1, keepdims=True)
+    V = split_bases(bases)
+    theta, v0 = V[..., 1:].copy(), V[..., 0, :1]
+    length = np.linalg.norm(theta[..., 0, :], axis=-1, keepdims=True)
     g = (length - v0) * (length + v0)
     height = np.where(g < 0, v0, length)  # |p| = |w| / height <= 1
-    theta[:, 0] /= height + np.sqrt(np.maximum(-g, 0.0))  # p / (1 + sqrt(1 - |p|^2))
-    return theta.reshape(*bases.shape[:-1], -1)
+    theta[..., 0, :] /= height + np.sqrt(np.maximum(-g, 0.0))  # p / (1 + sqrt(1 - |p|^2))
+    return theta
 
 
 def compose(objective: Batched, family: Family) -> Batched:
@@ -113,11 +113,6 @@ def compose(objective: Batched, family: Family) -> Batched:
 
 
 # ---------------------------------------------------------------- where a search begins
-
-
-def light_like(q: np.ndarray) -> np.ndarray:
-    """The light-like vectors (1, q) of R^{1,d} for directions q (..., d)."""
-    return np.concatenate([np.ones((*q.shape[:-1], 1)), q], axis=-1)
 
 
 def data_directions(sample: Sample, shape: tuple[int, int], rng: np.random.Generator, perturbed: bool) -> np.ndarray:
@@ -142,7 +137,7 @@ def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) 
         corners, poles, q = (data_directions(sample, (count // 6, K), rng, perturbed) for _ in range(3))
         poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
         tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
-        found += [light_like(corners), ideal_spines(poles)[0], np.concatenate([tilt, q], axis=2)]
+        found += [np.insert(corners, 0, 1.0, axis=2), ideal_spines(poles)[0], np.concatenate([tilt, q], axis=2)]
     axes = np.eye(min(sample.dimension, K + 1), sample.dimension)  # each is the pole once, on either side
     turned = [np.roll(axes, -k, axis=0)[:K] for k in range(len(axes))]
     poles = np.stack([theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5)])

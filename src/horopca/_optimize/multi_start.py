@@ -21,7 +21,6 @@ from .families import (
     free_spines,
     ideal_parameters,
     ideal_spines,
-    light_like,
     one_more_vector,
     random_starts,
     spectral_basis,
@@ -108,7 +107,11 @@ def successive_halving(
         if number or len(points) <= 4 * round.starts:
             near = order[values[order] >= values[order[0]] - EQUAL_VALUES * abs(values[order[0]])]
             several = bool((_squared_sines(bases[order[:1]], bases[near]) > DIFFERENT_ANGLE**2).any())
-            order = _distinct(bases, order, round.starts)
+            sines, chosen = _squared_sines(bases, bases), list[int]()
+            for k in order:  # the best, without those whose bases have the span of a better one
+                if len(chosen) < round.starts and (sines[k, chosen] > SAME_ANGLE**2).all():
+                    chosen.append(int(k))
+            order = np.array(chosen)
         found = maximise(compose(objective, family), points[order[: round.starts]], max_iter=round.iterations, tol=round.tol)
         progress(f"round {number + 1}, {len(found.values)} starts, best {found.values.max():.6g}")
         points = found.points
@@ -120,18 +123,6 @@ def _squared_sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     P, Q = (np.linalg.qr(X.mT)[0] for X in (A, B))
     products = P.mT.reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
     return A.shape[1] - (products**2).reshape(len(A), A.shape[1], len(B), A.shape[1]).sum(axis=(1, 3))
-
-
-def _distinct(bases: np.ndarray, order: np.ndarray, keep: int) -> np.ndarray:
-    """The first `keep` indices of an order, without those whose bases have the span of an earlier one."""
-    if keep == 1:
-        return order[:1]
-    sines = _squared_sines(bases, bases)
-    chosen: list[int] = []
-    for k in order:
-        if len(chosen) < keep and (sines[k, chosen] > SAME_ANGLE**2).all():
-            chosen.append(int(k))
-    return np.array(chosen)
 
 
 class Search(NamedTuple):
@@ -285,7 +276,7 @@ def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np
     """
     few = search.sample.take(slice(SUBSET_ROWS if len(given) == 0 else SUBSET_ROWS // 4))
     q, perturbed = few.directions(), data_directions(few, (2 * n, 1), search.rng, perturbed=True)[:, 0]
-    vectors = light_like(np.concatenate([q, perturbed]))
+    vectors = np.insert(np.concatenate([q, perturbed]), 0, 1.0, axis=1)  # light-like
     if free:
         tilt = search.rng.standard_normal((len(perturbed), 1))
         anywhere = search.rng.standard_normal((len(perturbed), vectors.shape[1]))  # mostly orthogonal to the data
@@ -293,7 +284,7 @@ def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np
     sides = q[: 1 + n // (2 * len(given) + 1)]
     near = unit(unit(given[:, None, 1:]) + NEAR_GIVEN * np.concatenate([sides, -sides])).reshape(-1, q.shape[1])
     objective, found = search.objective_for(Round(0, few.size, max(6, 4 * LEAST_PAIRS // few.size), 0, 0.1)), []
-    for some, keep in ((vectors, n), (light_like(near), -(-n // 8)))[: 1 + (len(given) > 0)]:
+    for some, keep in ((vectors, n), (np.insert(near, 0, 1.0, axis=1), -(-n // 8)))[: 1 + (len(given) > 0)]:
         bases = np.concatenate([np.broadcast_to(given, (len(some), *given.shape)), some[:, None]], axis=1)
         order = np.argsort(-objective(bases, gradient=False)[0], kind="stable")
         found.append(np.asarray(some[order[:keep], (0 if free else 1) :]))
@@ -367,7 +358,7 @@ def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, r
         whole = np.eye(d, d + 1 + stretched, k=1)
         return whole if free or d == 1 else np.asarray(ideal_spines(ideal_parameters(whole))[0])
     q = sample.take(slice(NEXT_DIRECTIONS)).directions()
-    vectors = np.concatenate([light_like(q), np.pad(q, ((0, 0), (1, 0))), np.eye(d + 1)[1:]])
+    vectors = np.concatenate([np.insert(q, 0, 1.0, axis=1), np.insert(q, 0, 0.0, axis=1), np.eye(d + 1)[1:]])
     starts = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
     search = Search(sample, objective, NEXT_OPTIONS, rng)
     return search_spine(search, k, free, _with_stretches(starts) if stretched else starts)[0]

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..geometry import lift
-from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame, split_bases, split_basis
+from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame, split_bases
 from ..geometry.isometries import boosted
 from ..projections.spines import NO_DIRECTION
 from .families import Family, Pullback, one_more_vector
@@ -166,7 +166,7 @@ def point_and_directions(A: np.ndarray, frame: np.ndarray, anchor: int) -> np.nd
     A = _coordinates(A, frame)
     f = lorentz_frame(A[: anchor + 1])[0, 1:]
     seen = boosted(A[None], lift(-f)[None, None])[0]
-    directions = np.concatenate([split_basis(seen[: anchor + 1])[2], seen[anchor + 1 :, 1:]])
+    directions = np.concatenate([split_bases(seen[: anchor + 1])[1:, 1:], seen[anchor + 1 :, 1:]])
     return np.concatenate([f[None], 0 * f[None], np.linalg.qr(directions.T)[0].T])
 
 

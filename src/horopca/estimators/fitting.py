@@ -254,7 +254,8 @@ def search_ending(mean: Mean, flag: Flag, options: SearchOptions) -> Ending:
     """How a fit ended that begins with the mean and then searches; if it did not converge, with the parameter to change."""
     also = "; another optimum is equally good" if flag.several and flag.status.converged else ""
     remedy = f"Raise max_iter (now {options.max_iter}) or tol (now {options.tol:g})."
-    return ending_after(mean, Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy))
+    ending = Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy)
+    return ending if mean.converged else mean_ending(mean)
 
 
 def ending_after(mean: Mean, ending: Ending) -> Ending:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..geometry._arrays import to_numpy
-from ..geometry.hulls import DEPENDENT, split_basis, unit_rows
+from ..geometry.hulls import DEPENDENT, split_bases, unit_rows
 
 NO_DIRECTION = 1e-15  # The rounding of float64: a pole with a shorter space part is at the origin and has no direction.
 
@@ -71,7 +71,8 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     A = to_numpy(A)
     if A.ndim != 2 or not 1 <= len(A) <= A.shape[1]:
         raise ValueError(f"A must hold from 1 to d+1 linearly independent vectors (K, d+1), but has shape {A.shape}.")
-    v0, w, U = split_basis(A)
+    V = split_bases(A)
+    v0, w, U = float(V[0, 0]), V[0, 1:], V[1:, 1:]
     size = float(np.linalg.norm(w))
     n = w / size if size > NO_DIRECTION else _perpendicular(U, A.shape[1] - 1)
     return Spine(n, (v0 - size) / (v0 + size), U, stretch)

@@ -241,7 +241,7 @@ def newton_terms(
     With a smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
     """
 
-    def terms(chunk: Chunk, weight: Any) -> tuple[float, float, np.ndarray, np.ndarray]:
+    def terms(chunk: Chunk, weight: Any) -> tuple[float, np.ndarray, np.ndarray]:
         _, sinh, u = polar(translate_to_origin(chunk.points(), from_numpy(m, chunk.t)))
         xp = array_namespace(u)
         r = xp.asinh(sinh)
@@ -252,10 +252,9 @@ def newton_terms(
             value, weight, along = weight * root, weight / root, (smoothing / root) ** 2
         pull = to_numpy(xp.sum((weight * r)[:, None] * u, axis=0))
         curve = to_numpy((u * (weight * (along - c))[:, None]).T @ u)
-        return float(xp.sum(value)), float(xp.sum(weight * c)), pull, curve
+        return float(xp.sum(value)), pull, float(xp.sum(weight * c)) * np.eye(len(pull)) + curve
 
-    value, across, pull, curve = weighted_mean(points, terms, weights)
-    return value, pull, across * np.eye(len(pull)) + curve
+    return weighted_mean(points, terms, weights)
 
 
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
