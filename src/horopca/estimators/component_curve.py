@@ -23,7 +23,7 @@ from ..statistics.pairs import relative_change
 from .base import HyperbolicReduction
 from .folds import group_numbers, make_folds
 from .horopca import HoroPCA
-from .horopca_fit import canonical_order, centred_sample, check_search, merge_copies, search_options, spine_images
+from .horopca_fit import centred_sample, check_search, distinct_points, search_options, spine_images
 from .parallel_analysis import DEPENDENT_COMPONENTS, compare_with_chance, look_dependent
 
 RuleName = Literal["null", "one_se"]
@@ -271,7 +271,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
     """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1), each starting from the one before."""
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
-    x, weights = merge_copies(x[canonical_order(x)], np.ones(len(x)))
+    x, weights = distinct_points(x, np.ones(len(x)))
     _, frame, sample = centred_sample(x, name, weights)
     sample = sample.take(sample.shuffled_order())
     options = lambda k: search_options(estimator, name, sample.size, k, sampled=False)
