@@ -51,7 +51,6 @@ HOP_ASCENTS = 8  # The best ascents, which hop. Four find the same on three of f
 # Lengths of the jumps, in turn. Five, with twice the jumps, lose 0.5 % on CS Ph.D. (four seeds).
 HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)
 
-THOROUGH_COMPONENTS = 3  # Up to this many components, which cost little, `search_nested` searches as a separate fit does.
 NEAR_GIVEN = 0.1  # Distance of starts from a given ideal point: 0.03 finds the same optima, 1 five times less often.
 NEXT_DIRECTIONS = 32  # Data directions that are tried as one more component.
 
@@ -86,7 +85,6 @@ class Flag(NamedTuple):
     """A nested sequence of spines V_1 < ... < V_K, and how the search for them ended."""
 
     bases: list[np.ndarray]  # k-th of shape (k, d+1); with a stretch, the last has one more column
-    value: float
     n_iter: int
     status: Status
     several: bool = False  # whether another optimum is equally good
@@ -205,10 +203,10 @@ def search_spine(search: Search, K: int, free: bool, warm: np.ndarray) -> tuple[
 
     `warm` (S, K, d+1) holds additional starts. With a stretch, all bases have one more column.
     """
-    sample, d, stretched = search.sample, search.sample.dimension, OBJECTIVES[search.objective].stretched
+    d, stretched = search.sample.dimension, OBJECTIVES[search.objective].stretched
     n = search.options.n_init if K <= MANY_COMPONENTS else max(2, search.options.n_init // 4)
     m = min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
-    coarse = search if m == d else search._replace(sample=sample.along(np.eye(d, m)))
+    coarse = search if m == d else search._replace(sample=search.sample.along(np.eye(d, m)))
     spectral = np.stack([np.eye(K, m + 1, k=1), spectral_basis(coarse.sample, K)])  # of tangent PCA, and of hyperbolic MDS
     few = coarse.sample.take(slice(SUBSET_ROWS))
     candidates = np.concatenate([spectral, random_starts(few, K, CANDIDATES * n, search.rng)])
@@ -237,25 +235,22 @@ def _with_stretches(bases: np.ndarray) -> np.ndarray:
     return np.concatenate([bases, np.broadcast_to(columns, (*bases.shape[:2], 1))], axis=2)
 
 
-def search_joint(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
+def search_joint(search: Search, K: int, free: bool) -> Flag:
     """Search for all K components together; then for the nested spines inside the one that they span."""
-    stretched, free = OBJECTIVES[objective].stretched, spine == "free"
+    stretched, d, warm = OBJECTIVES[search.objective].stretched, search.sample.dimension, search.options.warm
     if K == 1 and not stretched:
-        return search_greedy(sample, K, spine, objective, options, rng)
-    warm = np.zeros((0, K, sample.dimension + 1 + stretched)) if options.warm is None else options.warm[-1][None]
-    basis, ends, several = search_spine(Search(sample, objective, options, rng), K, free, warm)
-    inside = basis[:, : sample.dimension + 1]
-    few = sample.take(slice(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS))
-    flag = _flag_inside(few, inside, objective, options, rng, free)
-    return Flag([*flag, basis], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0], several)
+        return search_greedy(search, K, free)
+    starts = np.zeros((0, K, d + 1 + stretched)) if warm is None else warm[-1][None]
+    basis, ends, several = search_spine(search, K, free, starts)
+    inside = _flag_inside(search, basis[:, : d + 1], free)
+    return Flag([*inside, basis], int(ends.n_iter[0]), ends.status[0], several)
 
 
-def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
+def search_greedy(search: Search, K: int, free: bool) -> Flag:
     """Search for one component after another, each the best addition to those before it (the paper's greedy method)."""
-    free, search = spine == "free", Search(sample, objective, options, rng)
-    bases, ends, several = [np.zeros((0, sample.dimension + 1))], [], False
+    options, bases, ends, several = search.options, [np.zeros((0, search.sample.dimension + 1))], [], False
     for k in range(K):
-        n = (SINGLE_STARTS if sample.size <= FEW_ROWS and k == 0 else 2) * options.n_init
+        n = (SINGLE_STARTS if search.sample.size <= FEW_ROWS and k == 0 else 2) * options.n_init
         family, last = extended_spines(bases[-1], free), search.rounds(n)[1]
         candidates = [] if options.warm is None else [options.warm[k][-1:, (0 if free else 1) :]]
         for starts in _additions(search, bases[-1], free, n):
@@ -266,7 +261,7 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: S
         ends.append(best)
         several = several or another
     worst = next((end for end in ends if not end.status[0].converged), ends[-1])
-    return Flag(bases[1:], float(ends[-1].values[0]), int(worst.n_iter[0]), worst.status[0], several)
+    return Flag(bases[1:], int(worst.n_iter[0]), worst.status[0], several)
 
 
 def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np.ndarray]:
@@ -291,9 +286,7 @@ def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np
     return found
 
 
-def _flag_inside(
-    sample: Sample, basis: np.ndarray, objective: str, options: SearchOptions, rng: np.random.Generator, free: bool
-) -> list[np.ndarray]:
+def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarray]:
     """Bases (k, d+1), k = 1 .. K-1, of the spines found greedily inside the span of `basis`.
 
     This K-dimensional problem runs on the host: on a GPU it takes a third longer (0.32 s, not 0.24, for K = 8 on an H200).
@@ -301,10 +294,11 @@ def _flag_inside(
     K, size = len(basis), basis.size
     n_init = 8 if size < 200 else 4 if size < 5000 else 2
     axes = np.linalg.qr(basis[:, 1:].T)[0]
-    objective = "variance" if OBJECTIVES[objective].stretched else objective
-    weights = None if sample.weights is None else to_numpy(sample.weights)
-    host = as_sample(to_numpy(sample.points()), weights)._replace(reach=sample.reach)
-    search = Search(host.along(axes), objective, SearchOptions(n_init, 8, 40, options.tol), rng)
+    few = search.sample.take(slice(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS))
+    weights = None if few.weights is None else to_numpy(few.weights)
+    sample = as_sample(to_numpy(few.points()), weights).along(axes)._replace(reach=few.reach)
+    objective = "variance" if OBJECTIVES[search.objective].stretched else search.objective
+    search = Search(sample, objective, SearchOptions(n_init, 8, 40, search.options.tol), search.rng)
     basis = np.column_stack([basis[:, 0], basis[:, 1:] @ axes])
     if free:
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
@@ -318,47 +312,25 @@ def _flag_inside(
     bases = [given] if len(given) else []
     while len(bases) < K - 1:
         family, m = one_more_vector(given, centre, spread), spread.shape[1]
-        starts = np.array([[1.0], [-1.0]]) if m == 1 else rng.standard_normal((n_init, m))
+        starts = np.array([[1.0], [-1.0]]) if m == 1 else search.rng.standard_normal((n_init, m))
         best = search.ascend(family, starts, search.rounds(n_init)[0])[0].points[:1]
         given = family(best)[0][0]
         bases.append(given)
     return [np.column_stack([inner[:, 0], inner[:, 1:] @ axes.T]) for inner in bases]
 
 
-# ---------------------------------------------------------------- a curve over the number of components
-
-
-def search_nested(
-    sample: Sample, K: int, spine: str, objective: str, options: Callable[[int], SearchOptions]
-) -> list[np.ndarray]:
-    """Bases (k, d+1) of spines of k = 1 .. K components (with a stretch (k, d+2)), each searched jointly.
-
-    Up to THOROUGH_COMPONENTS they are found by `search_joint`, with the options for that number; above by `search_next`.
-    """
-    d = sample.dimension
-    found = [np.zeros((0, d + 1))]
-    for k in range(1, K + 1):
-        rng = np.random.default_rng(0)
-        if k <= THOROUGH_COMPONENTS and k < d:
-            found.append(search_joint(sample, k, spine, objective, options(k), rng).bases[-1])
-        else:
-            found.append(search_next(sample, found[-1][:, : d + 1], spine, objective, rng))
-    return found[1:]
-
-
-def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, rng: np.random.Generator) -> np.ndarray:
+def search_next(sample: Sample, given: np.ndarray, free: bool, objective: str) -> np.ndarray:
     """The basis (k+1, d+1) of a spine with one component more than a given spine (k, d+1); all components are optimised again.
 
     The search starts from the given spine and one more vector, light-like or space-like, along a data point or an axis. It
     has few other starts, so it may miss an optimum that `search_joint` finds.
     """
-    k, d = len(given) + 1, sample.dimension
-    free, stretched = spine == "free", OBJECTIVES[objective].stretched
+    k, d, stretched = len(given) + 1, sample.dimension, OBJECTIVES[objective].stretched
     if k == d:  # the spine of all dimensions loses nothing: no search is needed
         whole = np.eye(d, d + 1 + stretched, k=1)
         return whole if free or d == 1 else np.asarray(ideal_spines(ideal_parameters(whole))[0])
     q = sample.take(slice(NEXT_DIRECTIONS)).directions()
     vectors = np.concatenate([np.insert(q, 0, 1.0, axis=1), np.insert(q, 0, 0.0, axis=1), np.eye(d + 1)[1:]])
     starts = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
-    search = Search(sample, objective, NEXT_OPTIONS, rng)
+    search = Search(sample, objective, NEXT_OPTIONS, np.random.default_rng(0))
     return search_spine(search, k, free, _with_stretches(starts) if stretched else starts)[0]

@@ -12,7 +12,7 @@ import numpy as np
 from .._input.arguments import check_choice, check_count, check_verbose
 from .._input.means import mean_of_many
 from .._input.rows import Rows
-from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, SearchOptions, search_greedy, search_joint
+from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, Search, SearchOptions, search_greedy, search_joint
 from .._optimize.objectives import OBJECTIVES, ObjectiveName
 from .._optimize.result import Ending
 from .._optimize.sample import Sample, as_sample
@@ -229,7 +229,7 @@ def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.
     options = search_options(estimator, name, sample.size, K, rows is not None, partial(log, estimator))
     if previous is not None:
         options = options._replace(warm=previous_bases(previous, frame, K, len(frame.axes) + 1 + row.stretched))
-    flag = STRATEGIES[estimator.strategy](sample, K, spine, name, options, rng)
+    flag = STRATEGIES[estimator.strategy](Search(sample, name, options, rng), K, spine == "free")
     if rows is not None and row.centre is frechet_median:
         mean = frechet_median(rows, start=to_numpy(mean.point), weights=rows.weights)
     elif rows is not None:

@@ -147,7 +147,7 @@ def _next_basis(x: np.ndarray, before: np.ndarray) -> np.ndarray:
     axes = np.vstack([Q, np.linalg.eigh(rest.T @ rest)[1].T[::-1][: len(v.T) - len(Q)]])
     turn = block_diag(1.0, axes.T)
     sample = as_sample(x @ turn)
-    found = search_next(sample.take(sample.shuffled_order()), before @ turn, "free", "variance", np.random.default_rng(0))
+    found = search_next(sample.take(sample.shuffled_order()), before @ turn, True, "variance")
     return np.asarray(found @ turn.T)
 
 
