@@ -8,12 +8,12 @@ import torch
 from benchmarks import dense
 
 from horopca import HoroPCA
-from horopca._optimize.families import compose, ideal_parameters, ideal_spines
-from horopca._optimize.lbfgs import maximise
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
+from horopca._optimize.lbfgs import compose, maximise
+from horopca._optimize.objectives import as_sample, objective_over
 from horopca.datasets import make_hierarchy
 from horopca.projections import spine_basis, spine_from_ideal_points
+from horopca.projections.spines import ideal_parameters, ideal_spines
+from horopca.statistics.pairs import pair_offsets
 
 FORMS = {"plain": dense.ball_distances, "lean": dense.gram_distances}
 
@@ -32,7 +32,7 @@ def ideal(seed, K, d=6):
 @pytest.mark.parametrize("K", [2, 3, 4])
 def test_dense_objective_is_ours(X, K, form):
     x = dense.centred(X)
-    objective = objective_over(as_sample(x.numpy()), "variance", all_pairs(len(X)))
+    objective = objective_over(as_sample(x.numpy()), "variance", pair_offsets(len(X)))
     for seed in range(3):
         q = ideal(seed, K)
         value = (
@@ -46,7 +46,7 @@ def test_dense_objective_is_ours(X, K, form):
 def test_dense_gradient_moves_as_ours(X):
     """Along a line of ideal points, autograd's slope is that of our values."""
     x, q, turn = dense.centred(X), torch.from_numpy(ideal(0, 2)), torch.from_numpy(ideal(1, 2))
-    objective = objective_over(as_sample(x.numpy()), "variance", all_pairs(len(X)))
+    objective = objective_over(as_sample(x.numpy()), "variance", pair_offsets(len(X)))
 
     def ours(step):
         points = dense.unit(q + step * turn).numpy()
@@ -65,7 +65,7 @@ def test_dense_fit_does_not_pass_ours(X):
     assert best.variance <= ours * (1 + 1e-9)
     # from where the reference ended, our climb goes up, in the same family
     start = ideal_parameters(spine_basis(spine_from_ideal_points(best.ideal_points))[None])
-    objective = objective_over(as_sample(dense.centred(X).numpy()), "variance", all_pairs(len(X)))
+    objective = objective_over(as_sample(dense.centred(X).numpy()), "variance", pair_offsets(len(X)))
     climbed = maximise(compose(objective, ideal_spines), start, max_iter=200, tol=1e-12)
     assert climbed.values[0] * (len(X) - 1) / len(X) >= best.variance * (1 - 1e-9)
 

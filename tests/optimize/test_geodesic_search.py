@@ -7,8 +7,8 @@ import pytest
 
 from clouds import cloud
 from horopca._optimize.multi_start import SearchOptions
+from horopca._optimize.objectives import as_sample
 from horopca._optimize.result import Ending
-from horopca._optimize.sample import as_sample
 from horopca._optimize.submanifolds import (
     mean_over_points,
     nested_frame,

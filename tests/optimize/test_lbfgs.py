@@ -7,10 +7,10 @@ import pytest
 from scipy.optimize import minimize
 
 from clouds import cloud
-from horopca._optimize.families import compose, free_spines, ideal_spines
-from horopca._optimize.lbfgs import Status, maximise
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
+from horopca._optimize.lbfgs import Status, compose, maximise
+from horopca._optimize.objectives import as_sample, objective_over
+from horopca.projections.spines import free_spines, ideal_spines
+from horopca.statistics.pairs import pair_offsets
 
 
 def rosenbrock(x):
@@ -40,7 +40,7 @@ def test_a_quadratic_hill_is_climbed_to_its_top():
 def test_it_ends_where_scipy_does(family):
     """From the same starts, on the objective that it is made for: the same optimum, or a better one."""
     sample, rng = as_sample(cloud(60, 5)), np.random.default_rng(0)
-    objective = compose(objective_over(sample, "variance", all_pairs(60)), family)
+    objective = compose(objective_over(sample, "variance", pair_offsets(60)), family)
     starts = rng.standard_normal((6, 2, 6 if family is free_spines else 5))
     ours = maximise(objective, starts, max_iter=500, tol=1e-12).values
 
@@ -89,7 +89,7 @@ def test_how_an_ascent_ended():
 
 def test_the_value_never_falls():
     sample = as_sample(cloud(40, 4))
-    objective = objective_over(sample, "distortion", all_pairs(40))
+    objective = objective_over(sample, "distortion", pair_offsets(40))
     starts = np.random.default_rng(1).standard_normal((5, 2, 5))
     values = [objective(maximise(objective, starts, max_iter=n, tol=1e-12).points)[0] for n in (0, 1, 3, 10, 30)]
     assert (np.diff(values, axis=0) >= -1e-12).all()

@@ -7,12 +7,11 @@ import pytest
 
 from clouds import cloud
 from horopca import HoroPCA
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
+from horopca._optimize.objectives import as_sample, objective_over
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.geometry.isometries import Frame, between
 from horopca.projections import spine_basis
-from horopca.statistics.pairs import lower_quartile_distance
+from horopca.statistics.pairs import lower_quartile_distance, pair_offsets
 
 
 def planted(n, d, seed=0):
@@ -60,10 +59,10 @@ def test_the_middle_of_a_robust_fit_stays_where_most_points_are():
 
 def test_where_the_reach_is_large_it_is_the_variance_and_no_pair_counts_for_more_than_one():
     sample, A = as_sample(cloud(20, 3)), np.random.default_rng(0).standard_normal((1, 2, 4))
-    expected, slope = objective_over(sample, "variance", all_pairs(20))(A)
-    value, gradient = objective_over(sample._replace(reach=1e4), "robust", all_pairs(20))(A)
+    expected, slope = objective_over(sample, "variance", pair_offsets(20))(A)
+    value, gradient = objective_over(sample._replace(reach=1e4), "robust", pair_offsets(20))(A)
     np.testing.assert_allclose((*value * 1e8, *gradient.ravel() * 1e8), (*expected, *slope.ravel()), rtol=1e-5)
-    value, gradient = objective_over(sample._replace(reach=1e-4), "robust", all_pairs(20))(A)
+    value, gradient = objective_over(sample._replace(reach=1e-4), "robust", pair_offsets(20))(A)
     assert value[0] == pytest.approx(1, abs=1e-4) and np.abs(gradient).max() < 1e-4
 
 

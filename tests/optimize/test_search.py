@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 from clouds import cloud, rotation
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
-from horopca._optimize.families import compose, extended_spines, random_starts, spectral_basis
-from horopca._optimize.lbfgs import maximise
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
+from horopca._optimize.lbfgs import compose, maximise
+from horopca._optimize.multi_start import random_starts, spectral_basis
+from horopca._optimize.objectives import as_sample, objective_over
 from horopca.datasets import make_hierarchy
 from horopca.estimators.horopca_fit import centred_sample
 from horopca.geometry import from_hyperboloid, to_hyperboloid, translate_to_origin
 from horopca.metrics import average_distortion, frechet_variance, pair_variance
 from horopca.projections import spine_from_basis
+from horopca.projections.spines import extended_spines
 from horopca.statistics import frechet_mean
+from horopca.statistics.pairs import pair_offsets
 
 
 def clipped(seed: int, n: int = 60, d: int = 4, rim: float = 1e-5) -> np.ndarray:
@@ -132,7 +133,7 @@ def test_the_spectral_start_is_hyperbolic_mds():
     x = to_hyperboloid(X)
     mds = HyperbolicMDS(2).fit(X)
     sample = as_sample(translate_to_origin(x, frechet_mean(x).point))
-    value = objective_over(sample, "distortion", all_pairs(len(X)))(spectral_basis(sample, 2)[None])[0]
+    value = objective_over(sample, "distortion", pair_offsets(len(X)))(spectral_basis(sample, 2)[None])[0]
     assert np.isclose(1 - value[0], average_distortion(X, mds.transform(X)), atol=1e-6)
 
 
@@ -163,7 +164,7 @@ def test_no_random_start_leads_higher(kind, options):
     sample, rng = centred_sample(x, name)[2], np.random.default_rng(0)
     light = np.pad(sample.directions()[rng.integers(50, size=(30, K))], ((0, 0), (0, 0), (1, 0)), constant_values=1.0)
     starts = np.concatenate([rng.standard_normal((30, K, 13)), light])
-    objective = objective_over(sample, name, all_pairs(50))
+    objective = objective_over(sample, name, pair_offsets(50))
     best = maximise(objective, starts, max_iter=200, tol=1e-8).values.max()
     fit = HoroPCA(spine="free", model="lorentz", random_state=0, **options).fit(x)
     found = objective(fit._nested_bases.bases[-1][None], gradient=False)[0][0]
@@ -179,7 +180,7 @@ def test_greedy_finds_a_second_ideal_point_that_almost_merges_with_the_first(see
     sample = centred_sample(x, "variance")[2]
     first, q = fit._nested_bases.bases[0], sample.directions()
     near = first[0, 1:] + 0.3 * np.concatenate([q, -q])[::8]
-    objective = objective_over(sample, "variance", all_pairs(80))
+    objective = objective_over(sample, "variance", pair_offsets(80))
     ascents = maximise(compose(objective, extended_spines(first, free=False)), near, max_iter=200, tol=1e-8)
     found = objective(fit._nested_bases.bases[1][None], gradient=False)[0][0]
     assert found >= ascents.values.max() * (1 - 1e-4)

@@ -8,9 +8,8 @@ import torch
 
 from clouds import cloud, spread
 from horopca import BSA, PGA, geometry, metrics
-from horopca._optimize.families import compose
-from horopca._optimize.lbfgs import maximise
-from horopca._optimize.sample import as_sample
+from horopca._optimize.lbfgs import compose, maximise
+from horopca._optimize.objectives import as_sample
 from horopca._optimize.submanifolds import (
     squared_distance_to,
     squared_distance_within,

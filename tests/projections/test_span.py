@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud, directions, rotation
-from horopca._optimize.sample import as_sample
+from horopca._optimize.objectives import as_sample
 from horopca.geometry import distance, lift, to_hyperboloid
 from horopca.geometry._points import Chunk
 from horopca.geometry.hyperboloid import light_cone

@@ -15,8 +15,8 @@ from scipy.linalg import qr
 
 from ..geometry._arrays import unit
 from .lbfgs import Ascents, Batched, Status, maximise
+from .objectives import Sample
 from .result import Ending
-from .sample import Sample
 
 LEAST_UNEXPLAINED = 1e-7  # A coordinate is redundant if the others explain all but this fraction of its standard deviation.
 

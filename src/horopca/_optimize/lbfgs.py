@@ -95,6 +95,17 @@ def _finite(value: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(lost, -np.inf, value), np.where(lost[:, None], 0.0, g)
 
 
+def compose(objective: Batched, family: Callable[[np.ndarray], Any]) -> Batched:
+    """An objective of bases as an objective of the parameters of a family, which maps them to bases and has a pullback."""
+
+    def composed(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        A, pullback = family(theta)
+        values, G = objective(A)
+        return values, pullback(G)
+
+    return composed
+
+
 class _History:
     """The last steps s and changes of gradient y of S ascents. Each ascent writes to its own slots, the oldest first."""
 

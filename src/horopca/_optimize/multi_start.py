@@ -10,24 +10,23 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ..geometry._arrays import to_numpy, unit
-from ..projections.spines import Spine, spine_basis, spine_from_basis
-from .families import (
+from ..projections.spines import (
     Family,
-    compose,
-    data_directions,
+    Spine,
     extended_spines,
     free_spines,
     ideal_parameters,
     ideal_spines,
     one_more_vector,
-    random_starts,
-    spectral_basis,
+    spine_basis,
+    spine_from_basis,
 )
-from .lbfgs import Ascents, Status, maximise
-from .objectives import OBJECTIVES, SHARPEST, Objective, objective_over
-from .sample import Sample, as_sample, some_pairs
+from ..statistics.pairs import pair_offsets
+from .lbfgs import Ascents, Status, compose, maximise
+from .objectives import OBJECTIVES, SHARPEST, Objective, Sample, as_sample, objective_over
 
 Progress = Callable[[str], None]  # called with a line for each round
 
@@ -38,6 +37,7 @@ MANY_AXES = 64  # In more dimensions all rounds but the last two use only the fi
 AXES_PER_COMPONENT = 4  # With more components than MANY_AXES / 4 they use more axes.
 MANY_COMPONENTS = 8  # More components use a quarter of the starts: their optima differ by less (measured at K = 50).
 SINGLE_STARTS = 24  # Factor of n_init for the first component of few points: without it, random points (100 x 20) lose 1 %.
+PERTURBATION = 0.05  # Standard deviation of the perturbation of a direction, in every coordinate.
 STRETCHES = (1.5, 2.2)  # Starting values of the stretch, alternating: the optima on the paper's data lie between 1.3 and 2.6.
 EQUAL_VALUES = 1e-3  # Different optima whose values differ by less than this fraction are reported as equally good.
 DIFFERENT_ANGLE = 0.1  # Optima are different if the angle between their spines (radians) is larger than this.
@@ -135,7 +135,7 @@ class Search(NamedTuple):
         """The objective of a round; in early rounds the pair variance stands for the Fréchet variance."""
         part, early = self.sample.take(slice(round.rows)), round.softness > 0.01
         name = "variance" if early and self.objective == "frechet" else self.objective
-        return objective_over(part, name, some_pairs(part.size, round.n_offsets, self.rng), round.softness, precise=not early)
+        return objective_over(part, name, pair_offsets(part.size, round.n_offsets, self.rng), round.softness, precise=not early)
 
     def rounds(self, n: int) -> tuple[list[Round], list[Round]]:
         """The early rounds, a few steps from n starts and more from the better ones; and the last rounds."""
@@ -196,6 +196,48 @@ class Search(NamedTuple):
             higher = ends.values > best.values
             best.points[higher], best.values[higher] = ends.points[higher], ends.values[higher]
         return best.best().points
+
+
+def data_directions(sample: Sample, shape: tuple[int, int], rng: np.random.Generator, perturbed: bool) -> np.ndarray:
+    """Directions (*shape, d) of random data points, without repetition along the last axis of `shape`; optionally perturbed."""
+    n, directions, (count, K) = sample.size, sample.directions(), shape
+    if K < n:
+        picks = rng.random((count, n)).argpartition(K - 1, axis=-1)[:, :K]
+    else:
+        picks = rng.integers(n, size=shape)
+    u = directions[picks] + (PERTURBATION if perturbed else 1e-9) * rng.standard_normal((*shape, sample.dimension))
+    return np.asarray(u / np.linalg.norm(u, axis=-1, keepdims=True))
+
+
+def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Bases (S, K, d+1) of random spines of three kinds, and of spines along the principal axes.
+
+    The three kinds are spanned by the ideal points of K data directions; have their pole towards or away from a data direction;
+    or are space-like, tilted towards the time axis.
+    """
+    found = []
+    for perturbed in (False, True):
+        corners, poles, q = (data_directions(sample, (count // 6, K), rng, perturbed) for _ in range(3))
+        poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
+        tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
+        found += [np.insert(corners, 0, 1.0, axis=2), ideal_spines(poles)[0], np.concatenate([tilt, q], axis=2)]
+    axes = np.eye(min(sample.dimension, K + 1), sample.dimension)  # each is the pole once, on either side
+    turned = [np.roll(axes, -k, axis=0)[:K] for k in range(len(axes))]
+    poles = np.stack([theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5)])
+    return np.concatenate([*found, ideal_spines(poles)[0]])
+
+
+def spectral_basis(sample: Sample, K: int) -> np.ndarray:
+    """The spine of hyperbolic MDS: the first K eigenvectors of M J, where M holds the second moments of the points."""
+    x = to_numpy(sample.columns)
+    weighted = x if sample.weights is None else x * to_numpy(sample.weights)
+    sizes, axes = eigh(weighted @ x.T / x.shape[1])
+    root = (axes * np.sqrt(sizes.clip(0))) @ axes.T
+    mixed = root[:, 1:] @ root[:, 1:].T - np.outer(root[:, 0], root[:, 0])
+    top = eigh(mixed, subset_by_index=[len(x) - K, len(x) - 1])[1]
+    basis = (root @ top).T
+    sizes = np.linalg.norm(basis, axis=1, keepdims=True)
+    return basis / sizes if sizes.min() > 1e-12 else np.eye(K, len(x), k=1)  # too few points to span K dimensions
 
 
 def search_spine(search: Search, K: int, free: bool, warm: np.ndarray) -> tuple[np.ndarray, Ascents, bool]:

@@ -21,13 +21,12 @@ from .._input.progress import logger
 from .._input.rows import Rows, check_rows
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.result import Ending
-from .._optimize.sample import some_pairs
 from ..geometry import origin
 from ..geometry._arrays import Array, to_numpy
 from ..geometry._points import TranslatedPoints
 from ..statistics import Mean, mean_square_distance
 from ..statistics.means import principal_axes
-from ..statistics.pairs import pair_distances
+from ..statistics.pairs import pair_distances, pair_offsets
 
 MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
 EXACT_ROWS = 3000  # Variances of up to this many points use all pairs, if these are at most EXACT_PAIRS.
@@ -190,7 +189,7 @@ def pair_variances(
     if n <= EXACT_ROWS and n * n * len(clouds) <= EXACT_PAIRS:
         share = 1 - float(w @ w) / float(w.sum()) ** 2  # the weight of the pairs of different points
         return np.array([mean_square_distance(y, weights) for y in clouds]) / max(share, 1e-300), np.inf
-    offsets = some_pairs(n, max(1, pairs // n), rng)
+    offsets = pair_offsets(n, max(1, pairs // n), rng)
     sums, mass = np.zeros(len(clouds)), 0.0
     for o in offsets:
         met = w * np.roll(w, -o) / (2 if 2 * o == n else 1)  # pairs of the offset n/2 occur twice

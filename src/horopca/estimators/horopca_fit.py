@@ -13,9 +13,8 @@ from .._input.arguments import check_choice, check_count, check_verbose
 from .._input.means import mean_of_many
 from .._input.rows import Rows
 from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, Search, SearchOptions, search_greedy, search_joint
-from .._optimize.objectives import OBJECTIVES, ObjectiveName
+from .._optimize.objectives import OBJECTIVES, ObjectiveName, Sample, as_sample
 from .._optimize.result import Ending
-from .._optimize.sample import Sample, as_sample
 from ..geometry import lift, pairwise_distance, to_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk
@@ -43,7 +42,6 @@ from .fitting import (
 )
 
 SpineName = Literal["ideal", "free"]
-STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 
 SEARCH_ROWS = 1 << 16
 """More points are searched on a random sample of this many. On Gaussian points in 64 dimensions a fit keeps 0.8 % less of the
@@ -55,9 +53,9 @@ and on a sample, whose own error is larger: with an eighth, fits of 200,000 poin
 AUTO_TOL = {"all": 1e-10, "some": 1e-6, "sample": 1e-5}
 """tol="auto": if all pairs are used, if some are, and on a sample. Sampling errors exceed smaller gains: 10^6 normal points,
 fitted with 1e-6 and with 1e-5 on a sample, keep the same variance of unseen pairs to 0.01 %."""
-AUTO_STARTS = 16  # n_init="auto" on a thousand points or more.
-MOST_AUTO_STARTS = 64  # The most on fewer points, where they cost little.
-RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good, on up to SUBSET_ROWS points.
+AUTO_STARTS = {"many": 16, "few": 64, "rugged": 96}
+"""n_init="auto": on a thousand points or more; the most on fewer points, where they cost little; and for objectives with many
+optima that are nearly as good, on up to SUBSET_ROWS points."""
 WEIGHT_STEPS = 1 << 32
 """Weights are rounded to 32 bits, so that weights in another unit, which differ in the last bits, give the same fit: if optima
 are nearly equal, one bit can decide between them."""
@@ -91,7 +89,7 @@ def previous_images(previous: Any, x: np.ndarray, K: int) -> list[np.ndarray]:
 def check_search(estimator: Any) -> tuple[SpineName, str]:
     """Check the parameters of `HoroPCA` for the search; return the spine and the objective that "auto" stands for."""
     check_choice("spine", estimator.spine, ("auto", *get_args(SpineName)))
-    check_choice("strategy", estimator.strategy, STRATEGIES)
+    check_choice("strategy", estimator.strategy, ("joint", "greedy"))
     check_choice("objective", estimator.objective, ("auto", *get_args(ObjectiveName)))
     for name, more in (("stretch", " Its size is learnt: see stretch_."), ("warm_start", "")):
         if not isinstance(getattr(estimator, name), bool | np.bool_):
@@ -106,7 +104,7 @@ def check_search(estimator: Any) -> tuple[SpineName, str]:
         )
     check_stopping(estimator)
     check_verbose(estimator.verbose)
-    check_starts(estimator.n_init, AUTO_STARTS)
+    check_starts(estimator.n_init, AUTO_STARTS["many"])
     if not (isinstance(estimator.pairs, str) and estimator.pairs in ("auto", "all")):
         check_count("pairs", estimator.pairs, 1, why=", 'auto' or 'all'")
     whole = isinstance(estimator.n_jobs, numbers.Integral) and not isinstance(estimator.n_jobs, bool)
@@ -122,9 +120,9 @@ def search_options(
 ) -> SearchOptions:
     """The options of a search with the objective `name` on n points, which are all points or a sample (`sampled`)."""
     row = OBJECTIVES[name]
-    starts = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
+    starts = min(AUTO_STARTS["few"], max(AUTO_STARTS["many"], AUTO_STARTS["many"] * 1024 // n))
     if row.rugged and n <= SUBSET_ROWS:
-        starts = RUGGED_STARTS
+        starts = AUTO_STARTS["rugged"]
     if estimator.pairs == "all":
         n_offsets = n
     elif estimator.pairs != "auto":
@@ -229,7 +227,8 @@ def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.
     options = search_options(estimator, name, sample.size, K, rows is not None, partial(log, estimator))
     if previous is not None:
         options = options._replace(warm=previous_bases(previous, frame, K, len(frame.axes) + 1 + row.stretched))
-    flag = STRATEGIES[estimator.strategy](Search(sample, name, options, rng), K, spine == "free")
+    search = search_greedy if estimator.strategy == "greedy" else search_joint
+    flag = search(Search(sample, name, options, rng), K, spine == "free")
     if rows is not None and row.centre is frechet_median:
         mean = frechet_median(rows, start=to_numpy(mean.point), weights=rows.weights)
     elif rows is not None:

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from .._input.threads import one_blas_thread
 from .._optimize.multi_start import search_next
-from .._optimize.sample import as_sample
+from .._optimize.objectives import as_sample
 from ..geometry import from_hyperboloid, lift, translate_to_origin
 from ..projections.spines import spine_from_basis
 from ..statistics import frechet_mean
