@@ -7,7 +7,7 @@ import pytest
 
 from clouds import cloud, directions, rotation
 from horopca._optimize.lbfgs import compose
-from horopca._optimize.objectives import OBJECTIVES, Pairs, as_sample, log_variance, mean_over_pairs, objective_over
+from horopca._optimize.objectives import OBJECTIVES, Pairs, as_sample, mean_over_pairs, objective_over
 from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_basis
 from horopca.projections.spines import extended_spines, free_spines, ideal_parameters, ideal_spines
@@ -131,17 +131,6 @@ def test_whole_weights_are_copies_and_a_common_factor_changes_nothing(name, K):
     np.testing.assert_allclose(G_scaled, gradient, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["variance", "distortion", "robust"])
-@pytest.mark.parametrize("K", [1, 3])
-def test_it_depends_on_the_span_alone(name, K):
-    sample, A = as_sample(cloud(30, 5)), basis_of("beyond", K)
-    L = np.random.default_rng(2).standard_normal((K, K))
-    (value, gradient), (other, other_gradient) = at(sample, name, A), at(sample, name, L @ A)
-    assert other == pytest.approx(value, rel=1e-11)
-    np.testing.assert_allclose(L.T @ other_gradient, gradient, atol=1e-9)
-    np.testing.assert_allclose(gradient @ A.T, 0, atol=1e-10)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_objectives_are_the_reported_statistics(kind, K):
@@ -168,43 +157,10 @@ def test_pairs_are_those_they_say(n):
 
 def test_some_pairs_are_all_of_them_if_there_are_no_more():
     rng = np.random.default_rng(0)
-    assert pair_offsets(9, 4, rng) == pair_offsets(9) and len(pair_offsets(9, 3, rng)) == 3
+    assert pair_offsets(9, 4, rng) == pair_offsets(9) == range(1, 5) and pair_offsets(2) == range(1, 2)
     drawn = [pair_offsets(100, 45, rng) for _ in range(20)]
-    assert all(len(p) == 45 and 1 <= p[0] and p[-1] < 50 for p in drawn)
+    assert all(len(offsets) == 45 and 1 <= offsets[0] and offsets[-1] < 50 for offsets in drawn)
     assert [random_offsets(n, 99, rng) for n in (3, 4, 9, 10)] == [(1,), (1,), (1, 2, 3, 4), (1, 2, 3, 4)]
-
-
-@pytest.mark.parametrize("n", [2, 3, 20])
-def test_the_variance_on_a_line_is_that_of_its_pairs(n):
-    rng = np.random.default_rng(n)
-    eta, w = np.exp(rng.standard_normal(n)), rng.exponential(size=n)
-    value, gradient = log_variance(1 / eta[None], w)
-    i, j = np.triu_indices(n, 1)
-
-    def mean(eta):
-        return np.sum((w[i] * w[j]) * np.log(eta[i] / eta[j]) ** 2) / np.sum(w[i] * w[j])
-
-    assert 4 * value[0] == pytest.approx(mean(eta), rel=1e-12)
-    slopes = [(mean(eta + e) - mean(eta - e)) / 2e-6 for e in 1e-6 * np.eye(n)]
-    np.testing.assert_allclose(4 * gradient[0, 0], slopes, rtol=1e-6, atol=1e-8)
-
-
-@pytest.mark.parametrize("name", OBJECTIVES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_coincident_points_give_finite_values_and_gradients(name, kind):
-    x = np.repeat(cloud(5, 3), 4, axis=0)
-    value, gradient = at(as_sample(x), name, stretched(basis_of(kind, 2, d=3), name))
-    assert np.isfinite(value) and np.isfinite(gradient).all()
-
-
-@pytest.mark.parametrize("pairs", [pair_offsets(24), range(1, 12)])
-def test_coincident_pairs_have_no_distortion(pairs):
-    """Every point twice: pairs of a point with its double do not count."""
-    x, A = np.repeat(cloud(12, 3), 2, axis=0), basis_of("ideal", 2, d=3)
-    images = to_hyperboloid(slide(x, spine_from_basis(A)), "halfspace")
-    offsets = None if pairs == pair_offsets(24) else range(1, 12)
-    expected = mean_relative_change(x, images, offsets)[0]
-    assert 1 - at(as_sample(x), "distortion", A, pairs)[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_basis_that_overflows_has_the_value_minus_infinity_and_harms_no_other():
@@ -253,15 +209,6 @@ def test_spines_along_some_axes_need_no_others(m, name):
     assert at(seen, name, A)[0] == pytest.approx(at(sample, name, np.c_[A[:, :1], A[:, 1:] @ Q.T])[0], rel=1e-9)
 
 
-def test_the_shuffled_order_does_not_depend_on_the_order_of_the_rows():
-    x, shuffle = cloud(40, 3), np.random.default_rng(1).permutation(40)
-    order = as_sample(x).shuffled_order()
-    assert sorted(order) == list(range(40))
-    np.testing.assert_array_equal(x[shuffle][as_sample(x[shuffle]).shuffled_order()], x[order])
-    along = 0.5 ** np.arange(3) @ x[order, 1:].T
-    assert abs(np.corrcoef(along, np.arange(40))[0, 1]) < 0.4  # it looks random
-
-
 # ---- families
 
 
@@ -277,20 +224,9 @@ FAMILIES = [
 @pytest.mark.parametrize(("family", "shape"), FAMILIES)
 def test_the_pullback_of_a_family_is_its_derivative(family, shape):
     f = compose(objective_over(as_sample(cloud(20, 5)), "variance", pair_offsets(20)), family)
-    theta, step = (np.random.default_rng(s).standard_normal((1, *shape)) for s in (7, 8))
-    slope = (f(theta + 1e-6 * step)[0] - f(theta - 1e-6 * step)[0]) / 2e-6
-    assert np.sum(f(theta)[1] * step) == pytest.approx(slope[0], rel=1e-5)
-
-
-@pytest.mark.parametrize(("family", "shape"), FAMILIES)
-def test_families_take_many_parameters_at_once(family, shape):
-    theta = np.random.default_rng(0).standard_normal((6, *shape))
-    A, pullback = family(theta)
-    G = np.random.default_rng(1).standard_normal(A.shape)
-    for k in range(6):
-        alone, back = family(theta[k])
-        np.testing.assert_allclose(alone, A[k], atol=1e-14)
-        np.testing.assert_allclose(back(G[k]), pullback(G)[k], atol=1e-12)
+    theta, step = (np.random.default_rng(s).standard_normal((4, *shape)) for s in (7, 8))  # four at once
+    slopes = (f(theta + 1e-6 * step)[0] - f(theta - 1e-6 * step)[0]) / 2e-6
+    np.testing.assert_allclose(np.sum((f(theta)[1] * step).reshape(4, -1), axis=1), slopes, rtol=1e-5)
 
 
 @pytest.mark.parametrize("size", [0.0, 0.3, 1.0, 2.0, 1e3])

@@ -90,13 +90,6 @@ def test_errors(options, message):
         HoroPCA(**{"stretch": True, **options}).fit(X)
 
 
-def test_streams_take_it():
-    pca = HoroPCA(**STRETCHED)
-    for batch in np.array_split(X, 2):
-        pca.partial_fit(batch)
-    assert pca.stretch_ > 1 and pca.n_samples_seen_ == len(X)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of four points, one at a radius of 33
 @pytest.mark.parametrize("K", [1, 2])
 @pytest.mark.parametrize(
