@@ -176,6 +176,12 @@ def test_equal_points_far_out_are_their_own_mean(far):
         ({"tol": "small"}, "tol must be a positive number, but is 'small'"),
         ({"model": ["poincare"]}, "model must be one of"),
         ({"pairs": np.arange(3)}, "pairs must be a whole number"),
+        *(
+            ({"stretch": True, **option}, "stretch=True implies spine='free', objective='distortion' and strategy='joint'")
+            for option in ({"spine": "ideal"}, {"objective": "variance"}, {"strategy": "greedy"})
+        ),
+        ({"stretch": 2.0}, r"stretch must be True or False, but is 2\.0"),
+        ({"stretch": True, "n_components": 0.9}, r"n_components must be a whole number or None, but is 0\.9"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(X, options, sentence):
