@@ -108,8 +108,8 @@ def successive_halving(
         order = np.argsort(-values, kind="stable")
         if number or len(points) <= 4 * round.starts:
             near = order[values[order] >= values[order[0]] - EQUAL_VALUES * abs(values[order[0]])]
-            several = bool((_squared_sines(bases[order[:1]], bases[near]) > DIFFERENT_ANGLE**2).any())
-            sines, chosen = _squared_sines(bases, bases), list[int]()
+            sines, chosen = _squared_sines(bases), list[int]()
+            several = bool((sines[order[0], near] > DIFFERENT_ANGLE**2).any())
             for k in order:  # the best, without those whose bases have the span of a better one
                 if len(chosen) < round.starts and (sines[k, chosen] > SAME_ANGLE**2).all():
                     chosen.append(int(k))
@@ -120,11 +120,12 @@ def successive_halving(
     return found.best(), several
 
 
-def _squared_sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Sums (S, T) of the squared sines of the principal angles between the spans of bases (S, K, m) and (T, K, m)."""
-    P, Q = (np.linalg.qr(X.mT)[0] for X in (A, B))
-    products = P.mT.reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
-    return A.shape[1] - (products**2).reshape(len(A), A.shape[1], len(B), A.shape[1]).sum(axis=(1, 3))
+def _squared_sines(bases: np.ndarray) -> np.ndarray:
+    """Sums (S, S) of the squared sines of the principal angles between the spans of bases (S, K, m)."""
+    S, K, m = bases.shape
+    Q = np.linalg.qr(bases.mT)[0]
+    products = Q.mT.reshape(-1, m) @ np.swapaxes(Q, 0, 1).reshape(m, -1)
+    return K - (products**2).reshape(S, K, S, K).sum(axis=(1, 3))
 
 
 class Search(NamedTuple):
