@@ -192,8 +192,8 @@ def centred_sample(
 ) -> tuple[Mean, Frame, Sample]:
     """The mean and frame of points x (n, d+1), and the points as a sample in that frame.
 
-    With `rows`, the points are those at some `indices` of them, x holds the first of these, and the mean and the frame are those
-    of a part of x.
+    With `rows`, the points are those at some `indices` of them, x holds the first of these, and the mean and the frame are
+    those of a part of x.
     """
     m = x.shape[0] if rows is None else SUBSET_ROWS
     mean = OBJECTIVES[name].centre(x[:m, :], weights=None if weights is None else weights[:m])
