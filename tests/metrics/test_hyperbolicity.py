@@ -75,9 +75,8 @@ def test_the_curvature_of_a_plane_is_found(curvature=-0.05):
     assert low <= curvature <= high
     assert found.distortion < 0.02 < found.euclidean
     assert found.distortion == found.distortions.min() and found.curvature in found.curvatures
-    assert "less than" in found.sentence
     flat = fit_curvature(euclidean(rng.standard_normal((40, 2))), 2, metric="precomputed")
-    assert flat.euclidean < 1e-3 and flat.interval[1] > flat.curvatures[0] and "no better than" in flat.sentence
+    assert flat.euclidean < 1e-3 and flat.interval[1] > flat.curvatures[0]
 
 
 def test_a_graph_and_a_sample():

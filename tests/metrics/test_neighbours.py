@@ -64,7 +64,7 @@ def test_a_sample_is_close():
     ("rows", "options", "sentence"),
     [
         (80, {"n_neighbors": 40}, r"n_neighbors must be a whole number from 1 to 39 \(fewer than half of the 80 points\)"),
-        (2, {"n_neighbors": 1}, "at least 3 points to compare neighbours, but there are 2"),
+        (2, {"n_neighbors": 1}, "fewer than half of the 2 points"),
         (80, {"n_points": 1}, "n_points must be a whole number of at least 2"),
     ],
 )

@@ -12,9 +12,19 @@ from .._input.arguments import METRICS, MetricName, check_choice, check_count, c
 from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
+from ..geometry._arrays import row_slices
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..metrics.distances import best_scale
-from ..metrics.neighbours import EXACT_POINTS, TIE, DistancesFrom, mean_changes, neighbour_ranks, trust_of_ranks
+from ..metrics.neighbours import (
+    BLOCK_DISTANCES,
+    EXACT_POINTS,
+    TIE,
+    DistancesFrom,
+    mean_changes,
+    neighbour_ranks,
+    to_others,
+    trust_of_ranks,
+)
 from ..neighbors.estimator import nearest_neighbours
 from ..statistics.pairs import standard_error
 from .columns import Arrays, Header, is_several
@@ -196,9 +206,13 @@ def rank_measures(
     """
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    trust = neighbour_ranks(before, some, here[some], n)
-    continuity = neighbour_ranks(lambda points: pairwise_distance(y[points], y), some, there[some], n)
-    return {"trust": trust_of_ranks(trust, n), "continuity": trust_of_ranks(continuity, n)}
+    parts = [some[part] for part in row_slices(len(some), max(1, BLOCK_DISTANCES // n))]
+    after: DistancesFrom = lambda rows: pairwise_distance(y[rows], y)
+    trust, continuity = (
+        trust_of_ranks(np.concatenate([neighbour_ranks(to_others(d, rows), near[rows]) for rows in parts]), n)
+        for d, near in ((before, here), (after, there))
+    )
+    return {"trust": trust, "continuity": continuity}
 
 
 def average_change(before: DistancesFrom, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:
