@@ -95,7 +95,7 @@ def test_large_samples_are_measured_on_a_sample_of_pairs():
     ("arguments", "sentence"),
     [
         (([1, 9], ["tpca"]), r"n_components must be a whole number from 1 to 5 \(X has 40 rows of dimension 5\), but is 9"),
-        ((2, ["tpca", "magic"]), "methods must be among horopca, .* but one is 'magic'"),
+        ((2, ["tpca", "magic"]), "methods must be one of 'horopca', .* but is 'magic'"),
         ((2, "tpca"), r"methods must be a list of names, such as \['tpca'\], but is 'tpca'"),
         ((np.array([1, 0]), ["tpca"]), "but is 0"),
     ],

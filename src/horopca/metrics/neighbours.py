@@ -22,6 +22,7 @@ from .distances import check_clouds
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
 SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about 0.02.
 BLOCK_DISTANCES = 1 << 21  # Distances at a time: with smaller blocks, the directions of all points take longer than these.
+NEAR_MEASURES = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}  # and their keys per point
 TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance rounds differently in two formulas.
 
 DistancesFrom = Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of n points to all of them
@@ -194,8 +195,7 @@ def _logged_mean(name: str, X: Any, Y: Any, options: NearOptions) -> float:
 def near_measures(X: Any, Y: Any, **options: Unpack[NearOptions]) -> dict[str, float]:
     """`neighbours_kept`, `trustworthiness` and `continuity` by their names, for the same neighbours."""
     found = _point_measures(X, Y, **options)
-    names = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}
-    return {name: float(np.mean(found[short])) for name, short in names.items()}
+    return {name: float(np.mean(found[key])) for name, key in NEAR_MEASURES.items()}
 
 
 def _point_measures(

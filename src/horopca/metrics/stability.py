@@ -290,7 +290,7 @@ class _Refits:
         _check_mean(self.model, rows, self.weight)
         self.X = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
         self.coordinates, self.picture = rows.coordinates, to_numpy(rows.map(model._images))  # (n, K+1)
-        counted = np.arange(n) if weight is None else np.flatnonzero(self.weight)
+        counted = np.arange(n) if self.weight is None else np.flatnonzero(self.weight)
         order = counted[np.argsort(members[counted], kind="stable")]
         self.groups = np.split(order, np.flatnonzero(np.diff(members[order])) + 1)  # rows that are drawn together
         self.seed = int(check_generator(random_state).integers(2**31))
