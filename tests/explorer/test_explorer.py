@@ -18,7 +18,7 @@ from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
 from horopca.geometry import MODELS, distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.metrics import continuity, false_neighbours, trustworthiness
-from horopca.neighbors.estimator import nearest_neighbours
+from horopca.neighbors import HyperbolicNeighbors
 from horopca.plots import class_colours
 from horopca.statistics import frechet_mean
 from taxonomy import mammals
@@ -137,7 +137,7 @@ def test_several_pictures_and_their_titles(several):
 
 
 def test_local_distortion():
-    indices = nearest_neighbours(X, 4)[0]
+    indices = HyperbolicNeighbors(4, model="lorentz").fit(X).kneighbors(return_distance=False)
     flat = lift(X[:, 1:] * [1.0, 0.5])
     change = lambda i, j: abs(distance(flat[i], flat[j]) / distance(X[i], X[j]) - 1)
     expected = [np.mean([change(i, j) for j in near]) for i, near in enumerate(indices)]
@@ -151,7 +151,7 @@ def test_local_distortion():
 def test_the_original_space_decides_who_is_a_neighbour():
     original = rng.uniform(-0.3, 0.3, (len(Y), 6))
     found = held(explore(Y, original=original, n_neighbors=4))
-    indices, distances = nearest_neighbours(to_hyperboloid(original), 4)
+    distances, indices = HyperbolicNeighbors(4, model="lorentz").fit(to_hyperboloid(original)).kneighbors()
     assert found["k"] == 4 and np.array_equal(found["there"].reshape(-1, 4), indices)
     # nine binary digits are kept
     assert np.allclose(found["spans"].reshape(-1, 4), distances, rtol=2.0**-10)

@@ -25,7 +25,7 @@ from ..metrics.neighbours import (
     to_others,
     trust_of_ranks,
 )
-from ..neighbors.estimator import nearest_neighbours
+from ..neighbors import HyperbolicNeighbors
 from ..statistics.pairs import standard_error
 from .columns import Arrays, Header, is_several
 
@@ -68,7 +68,7 @@ def add_original(
     if n < 3:
         return None
     k = min(k, (n - 1) // 2)
-    here, d_here = nearest_neighbours(y, k)
+    d_here, here = HyperbolicNeighbors(k, model="lorentz").fit(y).kneighbors()
     there, d_there, before_here = neighbours_before(before, k, here, y)
     after_there = np.stack([distance(y, y[column]) for column in there.T], axis=1)
     added, lost = before_here > TIE * d_there[:, -1:], after_there > TIE * d_here[:, -1:]
@@ -165,7 +165,8 @@ def neighbours_before(before: Original, k: int, here: np.ndarray, y: np.ndarray)
     """
     distances, x, graph = before
     if x is not None:
-        return *nearest_neighbours(x, k), np.stack([distance(x, x[column]) for column in here.T], axis=1)
+        d_there, there = HyperbolicNeighbors(k, model="lorentz").fit(x).kneighbors()
+        return there, d_there, np.stack([distance(x, x[column]) for column in here.T], axis=1)
     n, limit = len(y), 0.0 if graph is None else float(np.median(graph.data))
     there, d_there, d_here = np.empty((n, k), dtype=np.int64), np.empty((n, k)), np.empty((n, k))
     step = max(1, BLOCK_ELEMENTS // n)
