@@ -1,4 +1,4 @@
-"""The comparison: as a function, as a picture."""
+"""The comparison of methods."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from horopca.estimators.base import HyperbolicReduction
 from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.metrics.comparison import METHODS, default_methods, reductions
 from horopca.metrics.euclidean import classical_mds, triangulated
-from horopca.plots import plot_comparison
 
 FAST = ["tpca", "pca", "hmds", "mds"]  # closed forms
 FIELDS = (
     "method title n_components distortion distortion_error frechet_variance frechet_kept variance_kept n_neighbors "
     "neighbours_kept trustworthiness continuity seconds converged"
 )
-
-
-# ---------------------------------------------------------------- the function
 
 
 def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
@@ -105,17 +101,3 @@ def test_invalid_arguments_raise_before_anything_is_fitted(arguments, sentence):
         reductions(TREE.points, *arguments)  # which fits nothing yet
     with pytest.raises(ValueError, match="inside the unit ball"):
         reductions(3 * TREE.points, 2, ["tpca"])
-
-
-# ---------------------------------------------------------------- the picture
-
-
-def test_a_disk_for_each_and_one_legend_for_all():
-    images = {f"method {i}": TangentPCA(2).fit_transform(TREE.points) for i in range(3)}
-    figure = plot_comparison(images, TREE.labels, edges=TREE.edges, captions=[f"{i} %" for i in range(3)])
-    assert [ax.get_title() for ax in figure.axes] == [f"method {i}\n{i} %" for i in range(3)]
-    assert all(ax.get_legend() is None for ax in figure.axes)
-    assert {text.get_text() for text in figure.legends[0].get_texts()} == set(TREE.labels)
-    for ax, Y in zip(figure.axes, images.values(), strict=True):
-        drawn = np.asarray(ax.collections[-1].get_offsets())
-        assert np.allclose(np.sort(drawn, axis=0), np.sort(Y, axis=0))
