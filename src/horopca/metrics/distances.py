@@ -32,13 +32,18 @@ FLAT_RADIUS = 1e-4  # The radius of Euclidean points put into hyperbolic space: 
 DRAWN_ELEMENTS = 1 << 24  # The largest number of elements of the rows that are drawn: 128 MB.
 
 
-class Options(TypedDict, total=False):
-    """The arguments that all functions share."""
+class SpaceOptions(TypedDict, total=False):
+    """Where X and Y are."""
 
     model: ModelName
     curvature: float
     metric: MetricName
     flat: bool
+
+
+class Options(SpaceOptions, total=False):
+    """The arguments that functions of pairs share."""
+
     n_pairs: int | None
     random_state: Any
 
@@ -226,20 +231,14 @@ _Draw = tuple[np.ndarray, tuple[int, ...]]
 
 
 def _pairs(
-    inputs: tuple[Any, ...],
-    *,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    flat: bool = False,
-    n_pairs: int | None = None,
-    random_state: Any = None,
+    inputs: tuple[Any, ...], *, n_pairs: int | None = None, random_state: Any = None, **space: Unpack[SpaceOptions]
 ) -> tuple[int, Blocks, bool]:
     """The number of points, the pairs of one or two arrays of points or of distances, and whether they are a sample."""
-    clouds = check_clouds(inputs, model, curvature, metric, flat)
+    clouds = check_clouds(inputs, **space)
     n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
     pairs = check_count("n_pairs", n_pairs, 1) if n_pairs is not None else AUTO_PAIRS if n > ALL_PAIRS_ROWS else EVERY_PAIR
-    grouped = metric == "hyperbolic" and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
+    matrices = isinstance(clouds[0], np.ndarray)
+    grouped = not matrices and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
     groups = GROUPS if grouped else 1
     draw = None
     if pairs < n * (n - 1) // 2 and n > max(FEW_ROWS, 4 * groups):
@@ -247,10 +246,17 @@ def _pairs(
         size = max(4, min(n, DRAWN_ELEMENTS // columns, pairs) // groups) if grouped else n
         order = rng.choice(n, size=(groups, size), replace=False)
         draw = order, some_offsets(size, max(1 if grouped else 2, pairs // (size * groups)), rng)
-    return n, (_matrix_blocks if metric == "precomputed" else _point_blocks)(clouds, draw), draw is not None
+    return n, (_matrix_blocks if matrices else _point_blocks)(clouds, draw), draw is not None
 
 
-def check_clouds(inputs: tuple[Any, ...], model: ModelName, curvature: float, metric: MetricName, flat: bool) -> list[Any]:
+def check_clouds(
+    inputs: tuple[Any, ...],
+    *,
+    model: ModelName = "poincare",
+    curvature: float = -1.0,
+    metric: MetricName = "hyperbolic",
+    flat: bool = False,
+) -> list[Any]:
     """Validate X, or X and Y with the same number of rows: points, or distances. If `flat`, Y has points of Euclidean space."""
     check_choice("metric", metric, METRICS)
     coordinates = check_coordinates(model, curvature)

@@ -9,7 +9,7 @@ points the mean over a random sample is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .._input.arguments import MetricName, check_count, check_generator
 from .._input.progress import Progress, logged
 from ..geometry import ModelName, pairwise_distance
 from ..geometry._arrays import row_slices, to_numpy
-from .distances import check_clouds
+from .distances import SpaceOptions, check_clouds
 
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
 SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about 0.02.
@@ -28,14 +28,10 @@ TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance ro
 DistancesFrom = Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of n points to all of them
 
 
-class NearOptions(TypedDict, total=False):
+class NearOptions(SpaceOptions, total=False):
     """The arguments that all functions share."""
 
     n_neighbors: int
-    model: ModelName
-    curvature: float
-    metric: MetricName
-    flat: bool
     n_points: int | None
     random_state: Any
     progress: Progress
@@ -181,9 +177,9 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric, "flat": flat}
-    options["progress"] = logged("false_neighbours", progress)
-    found = _point_measures(X, Y, every=True, **options)
+    space: SpaceOptions = {"model": model, "curvature": curvature, "metric": metric, "flat": flat}
+    progress = logged("false_neighbours", progress)
+    found = _point_measures(X, Y, n_neighbors=n_neighbors, progress=progress, every=True, **space)
     return {"false": np.rint(n_neighbors * (1 - found["kept"])).astype(int), **found}
 
 
@@ -203,17 +199,14 @@ def _point_measures(
     Y: Any,
     *,
     n_neighbors: int = 10,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    flat: bool = False,
     n_points: int | None = None,
     random_state: Any = None,
     progress: Progress = lambda done, total: None,
     every: bool = False,
+    **space: Unpack[SpaceOptions],
 ) -> dict[str, np.ndarray]:
     """The measures of each point of a sample; if `every`, of each of all points, and the distortion too."""
-    clouds = check_clouds((X, Y), model, curvature, metric, flat)
+    clouds = check_clouds((X, Y), **space)
     n = clouds[0].shape[0]
     k = check_count("n_neighbors", n_neighbors, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
     wanted = max(SAMPLED_POINTS, EXACT_POINTS**2 // n) if n_points is None else check_count("n_points", n_points, 2)

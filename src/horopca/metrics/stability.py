@@ -286,7 +286,10 @@ class _Refits:
         if groups is not None and (count := members.max() + 1) < 4:
             raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or pass none.")
         self.weight = None if weight is None else check_weights(weight, n)
-        self.model = _prepared(model)
+        # a silent copy with the chosen number of components that starts each fit at the last result, if it can
+        wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **rows.coordinates._asdict()}
+        self.model = copy(model._as_chosen())
+        self.model.set_params(**{name: wanted[name] for name in wanted.keys() & self.model.get_params(deep=False).keys()})
         _check_mean(self.model, rows, self.weight)
         self.X = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
         self.coordinates, self.picture = rows.coordinates, to_numpy(rows.map(model._images))  # (n, K+1)
@@ -343,13 +346,6 @@ class _Refits:
         there = between(Frame(refit._mean, axes), Frame(self.model._mean, axes)).T
         pairs = zip(self.model.nested_spines_, refit.nested_spines_, strict=True)
         return [float(np.degrees(spine_angle(spine_basis(a), spine_basis(b) @ there))) for a, b in pairs]
-
-
-def _prepared(model: Any) -> Any:
-    """A silent copy with the chosen number of components that starts its next fit at the last result, if it can."""
-    model = model._as_chosen()
-    wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **fitted_coordinates(model)._asdict()}
-    return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
 
 
 def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
