@@ -191,10 +191,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(
-        self,
-        X: Any = None,
-        n_neighbors: int | None = None,
-        mode: Literal["connectivity", "distance"] = "connectivity",
+        self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity"
     ) -> csr_matrix:
         """The graph of nearest neighbours.
 
