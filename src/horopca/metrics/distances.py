@@ -1,8 +1,8 @@
 """How well a reduction keeps distances and variance, computed in blocks: O(n) memory.
 
 Every function takes points in a `model` at a `curvature`. Functions of distances alone also take distance matrices, with
-``metric="precomputed"``. All pairs are counted up to 16384 points; of more points, or with `n_pairs`, a random sample. Of a
-Dask array, only the rows of these pairs are computed.
+``metric="precomputed"``. All pairs are counted in matrices and up to 16384 points; of more points, or with `n_pairs`, a
+random sample. Of a Dask array, only the rows of these pairs are computed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator
 from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
 from .._input.means import mean_of
-from .._input.rows import check_rows
+from .._input.rows import Rows, check_rows
 from .._optimize.sample import some_offsets
 from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy
@@ -67,8 +67,8 @@ def average_distortion(X: Any, Y: Any, *, return_error: bool = False, **options:
     flat : bool, default=False
         Whether Y has points of Euclidean space, such as those of UMAP.
     n_pairs : int or None, default=None
-        The approximate number of random pairs to count. None means all pairs of up to 16384 points, and about four million
-        of more.
+        The approximate number of random pairs of points to count. None means all pairs of up to 16384 points, and about
+        four million of more. Of matrices of distances, all pairs are counted.
     return_error : bool, default=False
         Also return the standard error: 0 if all pairs were counted, and inf if there are too few for one.
     random_state : int, RandomState, Generator or None, default=None
@@ -226,9 +226,6 @@ def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", 
 
 Blocks = Iterator[tuple[np.ndarray, ...]]  # distances of the same pairs in one or two sets of points, a block at a time
 
-# Pairs to sample: in each of some groups (g, m) of rows in random order, every row with those at some offsets from it.
-_Draw = tuple[np.ndarray, tuple[int, ...]]
-
 
 def _pairs(
     inputs: tuple[Any, ...], *, n_pairs: int | None = None, random_state: Any = None, **space: Unpack[SpaceOptions]
@@ -237,16 +234,32 @@ def _pairs(
     clouds = check_clouds(inputs, **space)
     n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
     pairs = check_count("n_pairs", n_pairs, 1) if n_pairs is not None else AUTO_PAIRS if n > ALL_PAIRS_ROWS else EVERY_PAIR
-    matrices = isinstance(clouds[0], np.ndarray)
-    grouped = not matrices and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
-    groups = GROUPS if grouped else 1
-    draw = None
-    if pairs < n * (n - 1) // 2 and n > max(FEW_ROWS, 4 * groups):
-        rng = check_generator(random_state)
-        size = max(4, min(n, DRAWN_ELEMENTS // columns, pairs) // groups) if grouped else n
-        order = rng.choice(n, size=(groups, size), replace=False)
-        draw = order, some_offsets(size, max(1 if grouped else 2, pairs // (size * groups)), rng)
-    return n, (_matrix_blocks if matrices else _point_blocks)(clouds, draw), draw is not None
+    if isinstance(clouds[0], np.ndarray):
+        return n, (tuple(D[i, i + 1 :] for D in clouds) for i in range(n - 1)), False
+    groups = GROUPS if n > GROUPED_ROWS or any(rows.remote for rows in clouds) else 1
+    if pairs >= n * (n - 1) // 2 or n <= max(FEW_ROWS, 4 * groups):
+        return n, _in_units(clouds, pair_distances(*(rows.all() for rows in clouds))), False
+    rng = check_generator(random_state)
+    size = n if groups == 1 else max(4, min(n, DRAWN_ELEMENTS // columns, pairs) // groups)
+    order = rng.choice(n, size=size * groups, replace=False)
+    offsets = some_offsets(size, max(2 if groups == 1 else 1, pairs // (size * groups)), rng)
+    return n, _in_units(clouds, _sampled([rows.take(order) for rows in clouds], size, offsets)), True
+
+
+def _sampled(points: list[np.ndarray], size: int, offsets: tuple[int, ...]) -> Blocks:
+    """Distances in each group of `size` rows, between every row and those at some offsets: one block for each group.
+
+    Of a single group, one block for each offset.
+    """
+    for start in range(0, len(points[0]), size):
+        blocks = pair_distances(*(x[start : start + size] for x in points), offsets=offsets)
+        yield from blocks if size == len(points[0]) else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
+
+
+def _in_units(clouds: list[Rows], blocks: Blocks) -> Blocks:
+    """Distances in the units of two arrays of points, from those at curvature -1."""
+    for block in blocks:
+        yield tuple(to_numpy(d).ravel() / rows.coordinates.scale for d, rows in zip(block, clouds, strict=True))
 
 
 def check_clouds(
@@ -277,30 +290,6 @@ def _flat_coordinates(Y: Any) -> Coordinates:
     """Coordinates in which points of Euclidean space keep their distances: tangent vectors at a curvature close to 0."""
     size = float(np.max(np.abs(to_numpy(Y)), initial=0.0))
     return Coordinates("tangent", -((FLAT_RADIUS / size) ** 2) if 0 < size < np.inf else -1.0)
-
-
-def _point_blocks(clouds: list[Any], draw: _Draw | None) -> Blocks:
-    """Distances of pairs of points: a block for each offset of a single group, or for each of several groups."""
-    scales = [rows.coordinates.scale for rows in clouds]
-    in_units = lambda block: tuple(to_numpy(d).ravel() / scale for d, scale in zip(block, scales, strict=True))
-    if draw is None:
-        yield from map(in_units, pair_distances(*(rows.all() for rows in clouds)))
-        return
-    groups, offsets = draw
-    points = [rows.take(groups.ravel()) for rows in clouds]
-    size = groups.shape[1]
-    for start in range(0, groups.size, size):
-        blocks = map(in_units, pair_distances(*(x[start : start + size] for x in points), offsets=offsets))
-        yield from blocks if len(groups) == 1 else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
-
-
-def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Blocks:
-    """Distances of pairs from matrices of distances: a block for each row, or for each offset of a draw."""
-    if draw is None:
-        yield from (tuple(D[i, i + 1 :] for D in matrices) for i in range(len(matrices[0]) - 1))
-    else:
-        (order,), offsets = draw
-        yield from (tuple(D[order, np.roll(order, -o)] for D in matrices) for o in offsets)
 
 
 def _mean(function: Callable[..., np.ndarray], blocks: Blocks, sampled: bool) -> tuple[float, float]:

@@ -75,14 +75,12 @@ class Selection:
         distance = np.concatenate([self.distance, distance[near]])
         order = np.lexsort((row, distance, query))
         self.query, self.row, self.distance = query[order], row[order], distance[order]
-        if self.k is not None:
-            self._keep_nearest(self.k)
-
-    def _keep_nearest(self, k: int) -> None:
+        if self.k is None:
+            return
         first = np.searchsorted(self.query, np.arange(len(self.limits) + 1))
-        kept = np.arange(len(self.query)) - first[self.query] < k
-        full = np.flatnonzero(np.diff(first) >= k)
-        worst = self.distance[first[full] + k - 1]
+        kept = np.arange(len(self.query)) - first[self.query] < self.k
+        full = np.flatnonzero(np.diff(first) >= self.k)
+        worst = self.distance[first[full] + self.k - 1]
         with np.errstate(over="ignore"):
             self.limits[full] = np.minimum(self.limits[full], 4 * np.sinh(worst / 2) ** 2 * SLACK)
         self.query, self.row, self.distance = self.query[kept], self.row[kept], self.distance[kept]
