@@ -20,7 +20,7 @@ def test_the_slips_of_bsa_and_pga_are_the_methods_where_nothing_slips():
     """Without the clip, midpoints of mirror images are geodesic projections."""
     x = 0.4 * make_hierarchy(2, 3, 5, random_state=0).points
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 2)))[0].T
-    image = to_hyperboloid(defects._midpoints(x, Q))
+    image = to_hyperboloid(defects.mirror_midpoints(x, Q))
     nearest = geodesic_projection(to_hyperboloid(x), geodesic_hull(origin(5), Q))
     np.testing.assert_allclose(image, nearest, atol=1e-12)
 

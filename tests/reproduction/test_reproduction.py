@@ -79,7 +79,7 @@ def invented(monkeypatch):
         return invent(cell)
 
     monkeypatch.setattr("reproduction.run.compute", compute)
-    monkeypatch.setattr("reproduction.page._draw", lambda picture, path: path.write_bytes(b""))
+    monkeypatch.setattr("reproduction.page.draw_picture", lambda picture, path: path.write_bytes(b""))
     return computed
 
 
