@@ -12,19 +12,9 @@ from .._input.arguments import METRICS, MetricName, check_choice, check_count, c
 from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
-from ..geometry._arrays import row_slices
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..metrics.distances import best_scale
-from ..metrics.neighbours import (
-    BLOCK_DISTANCES,
-    EXACT_POINTS,
-    TIE,
-    DistancesFrom,
-    mean_changes,
-    neighbour_ranks,
-    to_others,
-    trust_of_ranks,
-)
+from ..metrics.neighbours import EXACT_POINTS, TIE, DistancesFrom, mean_changes, trust_by_rank
 from ..neighbors import HyperbolicNeighbors
 from ..statistics.pairs import standard_error
 from .columns import Arrays, Header, is_several
@@ -207,13 +197,8 @@ def rank_measures(
     """
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    parts = [some[part] for part in row_slices(len(some), max(1, BLOCK_DISTANCES // n))]
     after: DistancesFrom = lambda rows: pairwise_distance(y[rows], y)
-    trust, continuity = (
-        trust_of_ranks(np.concatenate([neighbour_ranks(to_others(d, rows), near[rows]) for rows in parts]), n)
-        for d, near in ((before, here), (after, there))
-    )
-    return {"trust": trust, "continuity": continuity}
+    return {"trust": trust_by_rank(before, some, here[some], n), "continuity": trust_by_rank(after, some, there[some], n)}
 
 
 def average_change(before: DistancesFrom, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:

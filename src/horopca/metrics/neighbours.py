@@ -214,7 +214,7 @@ def _point_measures(
     before, after = map(_distances_from, clouds)
     parts = []
     for part in row_slices(len(some), max(1, BLOCK_DISTANCES // n)):
-        d, e = (to_others(distances, some[part]) for distances in (before, after))
+        d, e = (_to_others(distances, some[part]) for distances in (before, after))
         near, now_near = (np.argpartition(distances, k - 1, axis=1)[:, :k] for distances in (d, e))
         added, lost = neighbour_ranks(d, now_near), neighbour_ranks(e, near)
         found = {"kept": np.mean(added <= k, axis=1), "trust": trust_of_ranks(added, n), "continuity": trust_of_ranks(lost, n)}
@@ -232,7 +232,7 @@ def _distances_from(cloud: Any) -> DistancesFrom:
     return lambda some: np.asarray(pairwise_distance(x[some], x) / scale)
 
 
-def to_others(distances: DistancesFrom, some: np.ndarray) -> np.ndarray:
+def _to_others(distances: DistancesFrom, some: np.ndarray) -> np.ndarray:
     """Distances (m, n) of some points, infinite to themselves: no point is its own neighbour."""
     d = distances(some)
     d[np.arange(len(some)), some] = np.inf
@@ -249,6 +249,12 @@ def trust_of_ranks(ranks: np.ndarray, n: int) -> np.ndarray:
     """Contributions (m,) to trustworthiness of points whose k neighbours have the ranks (m, k) among n points."""
     k = ranks.shape[1]
     return np.asarray(1 - np.maximum(ranks - k, 0).sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1)))
+
+
+def trust_by_rank(distances: DistancesFrom, some: np.ndarray, found: np.ndarray, n: int) -> np.ndarray:
+    """Contributions (m,) to trustworthiness of some of n points, whose neighbours in the other space are `found` (m, k)."""
+    parts = row_slices(len(some), max(1, BLOCK_DISTANCES // n))
+    return trust_of_ranks(np.concatenate([neighbour_ranks(_to_others(distances, some[p]), found[p]) for p in parts]), n)
 
 
 def mean_changes(d: np.ndarray, e: np.ndarray) -> np.ndarray:
