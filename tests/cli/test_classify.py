@@ -7,7 +7,7 @@ import pytest
 from hierarchies import classes
 from horopca.io import save
 
-from .running import refused, run
+from .running import run
 
 X, Y = classes()
 pytestmark = pytest.mark.usefixtures("few_costs")
@@ -35,21 +35,7 @@ def test_classify_reads_labels_from_the_points_file(tmp_path):
         printed = run("classify", path, *QUICK, *more).stdout
         assert all(word in printed for word in ("24 points, 3 classes, 2 folds", "accuracy", "tangent PCA + eSVM", "±"))
         assert "Busemann" not in printed
-    refused(run("classify", path, "--labels", "topic"), "There is no file topic")
     (tmp_path / "kinds.txt").write_text("\n".join(Y))
     words = ("--method", "tpca", "--metadata", tmp_path / "kinds.txt", "-o", tmp_path / "plane.npz")
     assert run("reduce", save(tmp_path / "points.npy", X), *words).exit_code == 0
     assert "3 classes" in run("classify", tmp_path / "plane.npz", *QUICK).stdout  # whatever the column is called
-
-
-def test_errors(tmp_path, points):
-    cases = {
-        "\n".join(Y[:-1]): "must hold one label for each of the 24 rows, but holds 23",
-        "\n".join([*Y[:-1], "nan"]): "must hold a class for each row, but has 1 row without one (the first: 23)",
-        "\n".join(["a"] * 24): "y must have at least two classes, but all its 24 rows are of class 'a'",
-    }
-    for text, sentence in cases.items():
-        (labels := tmp_path / "labels.txt").write_text(text + "\n")
-        refused(run("classify", points, "--labels", labels), sentence)
-    refused(run("classify", points), "holds no classes")
-    refused(run("classify", points, "--methods", "magic"), "'magic' is not one of", code=2)

@@ -10,7 +10,7 @@ from hierarchies import TREE
 from horopca import compare, metrics
 from horopca.geometry import to_hyperboloid
 
-from .running import refused, run
+from .running import run
 
 FAST = ["tpca", "pca", "hmds"]  # closed forms
 
@@ -42,11 +42,3 @@ def test_a_picture_of_points_in_another_model_and_curvature(tmp_path):
         words = ("--model", "lorentz", "--curvature", -0.25, "--methods", "tpca", "--view", view, "--plot", plot, "--force")
         assert run("compare", path, *words).exit_code == 0
         assert (">2<" in plot.read_text()) == numbers  # of the rings
-
-
-def test_wrong_options_are_errors(points, tmp_path):
-    refused(run("compare", points, "-k", 3, "--plot", tmp_path / "a.png"), "needs 2 in -k, but -k is 3", code=2)
-    refused(run("compare", points, "--methods", "magic"), "magic", code=2)
-    for k in ("0", "1.5", "abc", ""):
-        refused(run("compare", points, "-k", f"2,{k}"), "Invalid value for '-k'", code=2)
-    refused(run("compare", points, "-k", "2,9", "--methods", "tpca"), "but is 9")

@@ -9,7 +9,7 @@ from horopca import TangentPCA
 from horopca.io import save
 from horopca.metrics import component_curve
 
-from .running import PNG, refused, run
+from .running import PNG, run
 
 QUICK = ("--folds", 2, "--copies", 3, "-k", 2)
 TPCA = (*QUICK, "--method", "tpca")
@@ -46,11 +46,3 @@ def test_json_is_the_library_s(points, tmp_path, grouped):
         assert row["variance_error"] == pytest.approx(expected.variance.error[k])
         assert row["neighbours_across"] == pytest.approx(expected.neighbours.across[:, k].mean())
     assert found["curve"][0]["p_value"] == pytest.approx(expected.p_values[0])
-
-
-def test_errors_name_the_options(points, tmp_path):
-    (tmp_path / "groups.txt").write_text("a\nb\n")
-    refused(run("components", points, "--groups", tmp_path / "groups.txt"), "must hold one group for each of the 40 rows")
-    refused(run("components", points, "--folds", 41), "--folds must be at most the number of different rows, 40, but is 41")
-    refused(run("components", points, "-k", 4), "must be a whole number from 1 to 3")
-    refused(run("components", points, "--copies", 0), "--copies", code=2)

@@ -87,18 +87,6 @@ def test_options_of_every_command_come_before_or_after_it(points):
 # ---------------------------------------------------------------- errors and warnings
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (("-k", 9), "--components must be"),
-        (("--method", "hmds", "-k", 0.5, "--curvature", 1), "--curvature must be"),
-        (("--method", "pga", "--set", "max_iter=0"), "max_iter must be"),
-    ],
-)
-def test_errors_name_options_of_the_command(points, arguments, text):
-    refused(run("reduce", points, *arguments), text)
-
-
 def test_fits_that_do_not_converge_are_reported_once(points):
     assert run("reduce", points, "--set", "max_iter=1", "--set", "n_init=2").stderr.count("Warning") == 1
 

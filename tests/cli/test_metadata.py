@@ -7,7 +7,7 @@ from hierarchies import TREE
 from horopca.explorer import explore
 from horopca.io import load, save
 
-from .running import PNG, refused, run
+from .running import PNG, run
 
 NAMES = [f"node {i}" for i in range(40)]
 TABLE = "strain\tclade\tyear\turl\n" + "".join(
@@ -17,17 +17,15 @@ TABLE = "strain\tclade\tyear\turl\n" + "".join(
 REDUCE = ("reduce", "--method", "tpca", "--force", "-o", "out.csv")
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def files(folder):
     save("named.csv", TREE.points, names=NAMES)
     save("bare.npy", TREE.points)
-    (tmp_path / "about.tsv").write_text(TABLE)
-    (tmp_path / "about.csv").write_text(TABLE.replace("\t", ","))
-    (tmp_path / "classes.txt").write_text("\n".join(TREE.labels))
-    (tmp_path / "names.txt").write_text("\n".join(NAMES))
-    (tmp_path / "tree.edges").write_text("".join(f"node {b}\tnode {a}\n" for a, b in TREE.edges))
-    return tmp_path
+    (folder / "about.tsv").write_text(TABLE)
+    (folder / "about.csv").write_text(TABLE.replace("\t", ","))
+    (folder / "classes.txt").write_text("\n".join(TREE.labels))
+    (folder / "names.txt").write_text("\n".join(NAMES))
+    (folder / "tree.edges").write_text("".join(f"node {b}\tnode {a}\n" for a, b in TREE.edges))
 
 
 def test_a_table_is_joined_by_name_for_every_command(folder):
@@ -135,25 +133,3 @@ def test_a_page_offers_all_columns(folder):
         title="plane",
     )
     assert (folder / "plane.html").read_text(encoding="utf-8") == expected.html
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (("named.csv", "--metadata", "about.tsv", "--colour-by", "x9"), "no column 'x9'; there are: clade, year, url"),
-        (("named.csv", "--colour-by", "clade"), "no column 'clade'"),
-        (("named.csv", "--metadata", "other.tsv", "--colour-by", "b"), "no column with names of points, such as 'node 0'"),
-        (("bare.npy", "--metadata", "other.tsv"), "must hold one line for each of the 40 points, but holds 1"),
-        (("bare.npy", "--metadata", "short.txt"), "must hold one line for each of the 40 points, but holds 2"),
-        (("bare.npy", "--metadata", "ragged.tsv"), "ragged.tsv, row 2: expected 2 values, but found 1"),
-        (("bare.npy", "--metadata", "absent.tsv"), "There is no file absent.tsv"),
-        (("bare.npy", "--metadata", "bytes.tsv"), "not text in UTF-8"),
-    ],
-)
-def test_errors(folder, words, text):
-    (folder / "other.tsv").write_text("a\tb\nx\ty\n")
-    (folder / "short.txt").write_text("a\nb\n")
-    (folder / "ragged.tsv").write_text("a\tb\nx\n")
-    (folder / "bytes.tsv").write_bytes(b"a\t\xff\n")
-    refused(run(*REDUCE, *words), text)
-    assert not (folder / "out.csv").exists()

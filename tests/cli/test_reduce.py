@@ -56,10 +56,6 @@ def test_auto_finds_the_only_model_that_fits(tmp_path):
     x = to_hyperboloid(TREE.points)
     timed = save(tmp_path / "timed.npy", np.roll(x, -1, axis=1))
     assert summary(timed, "--model", "auto", *TPCA)["model"] == "lorentz-time-last"
-    bare = save(tmp_path / "bare.npy", x[:, 1:])
-    refused(run("reduce", bare, "--model", "auto"), "could be 'lorentz-space' or 'tangent' (norms")
-    out = ("-o", tmp_path / "o.npy")
-    refused(run("embed", bare, "--model", "auto", *out), "--model auto needs the points in memory", code=2)
 
 
 def test_components_can_be_a_fraction_or_all(points):

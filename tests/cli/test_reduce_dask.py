@@ -1,6 +1,5 @@
 """``horopca reduce --dask``: chunked stores, reduced by a cluster."""
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -41,17 +40,3 @@ def test_reduce_on_a_cluster(store, tmp_path, monkeypatch):
         assert sorted(path.name for path in tmp_path.iterdir()) == ["again.zarr", "fit.npz", "in.zarr", "out.zarr"]
     written, again = (open_store(tmp_path / name).compute() for name in ("out.zarr", "again.zarr"))
     np.testing.assert_allclose(again, written, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("tcp://127.0.0.1:9", "in.zarr"), "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
-        (("local", "in.zarr", "--edges", "y.txt"), "--edges cannot be given with --dask"),
-        (("local", "in.zarr", "-o", "out.csv"), "must end in .zarr"),
-    ],
-)
-def test_errors_before_the_work(arguments, message):
-    with dask.config.set({"distributed.comm.timeouts.connect": "0.5s"}):
-        done = run("reduce", "--dask", *arguments)
-    assert done.exit_code in (1, 2) and message in said(done)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from blocks import BLOCK, POINTS, D, N, begun
+from blocks import BLOCK, POINTS, D, N
 from forks import Runner
 from horopca import EuclideanPCA, HyperbolicMDS, TangentPCA, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
@@ -32,6 +32,10 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+def full(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
+
+
 def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkeypatch):
     large = json.loads(run("reduce", points, *TPCA, "-o", out, "--json").stdout)
     monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
@@ -40,14 +44,6 @@ def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkey
     assert large["resumed_at"] == 0 and small["resumed_at"] is None and large.keys() == small.keys()
     for key in small.keys() - {"seconds", "output", "resumed_at"}:
         assert large[key] == pytest.approx(small[key]), key
-
-
-def test_the_command_resumes_and_says_so_on_stderr(points, out):
-    begun(points, out, TangentPCA(2))
-    result = run("reduce", points, *TPCA, "-o", out, "--json")
-    assert json.loads(result.stdout)["resumed_at"] == 3 * BLOCK
-    assert said(result) == f"Resuming at row 384 of 1,000 with the fit in {out}.partial.npz."
-    assert np.array_equal(np.load(out), TangentPCA(2).fit(POINTS).transform(POINTS))
 
 
 def test_the_model_of_the_input_and_of_the_output_is_that_of_the_side_file(tmp_path, out):
@@ -63,22 +59,25 @@ def test_the_model_of_the_input_and_of_the_output_is_that_of_the_side_file(tmp_p
     assert load(tmp_path / "b.npy").row_names[:2] == ["p0", "p1"]
 
 
-def test_an_interruption_says_how_to_resume(points, out, monkeypatch):
-    monkeypatch.setattr("horopca.TangentPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    result = run("reduce", points, *TPCA, "-o", out)
+def test_an_interrupted_command_resumes_and_says_so_on_stderr(points, out, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("horopca.TangentPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        result = run("reduce", points, *TPCA, "-o", out)
     assert result.exit_code == 130 and not out.exists()
     kept = f"The fit and 0 of 1,000 rows are kept in {out}.partial and out.npy.partial.npz; the same command resumes there."
     assert said(result) == f"Interrupted. {kept}"
     assert sorted(path.name for path in out.parent.glob("out*")) == sorted(f"out.npy{end}" for end in PARTIAL)
+    result = run("reduce", points, *TPCA, "-o", out, "--json")
+    assert json.loads(result.stdout)["resumed_at"] == 0 and said(result).startswith(
+        "Resuming at row 0 of 1,000 with the fit in"
+    )
+    assert np.array_equal(np.load(out), TangentPCA(2).fit(POINTS).transform(POINTS))
 
 
 def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, monkeypatch):
     """No output has its name then, and the same command resumes after the last row."""
     plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
     command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--method", "tpca", "--json")
-
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
 
     with monkeypatch.context() as patch:
         patch.setattr(Figure, "savefig", full)
@@ -211,24 +210,20 @@ def test_a_fit_is_saved_and_applied(tmp_path, points, out, monkeypatch, large):
     assert np.allclose(np.load(tmp_path / "more-out.npy")[::-1], np.load(out), rtol=0, atol=1e-12)
 
 
-def test_options_and_points_that_do_not_suit_a_saved_fit_are_errors(tmp_path, points):
-    fit = tmp_path / "fit.npz"
-    assert run("reduce", points, "-k", 3, "--method", "tpca", "--save-fit", fit).stderr == ""
-    assert "exists already" in run("reduce", points, "--save-fit", fit).stderr
-    for options in (("-k", 3), ("--set", "spine=free"), ("--model", "klein")):
-        result = run("reduce", points, "--from-fit", fit, *options)
-        assert result.exit_code == 2 and f"{options[0]} cannot be given with --from-fit" in " ".join(result.stderr.split())
-    assert run("reduce", points, "--from-fit", fit, "--plot", tmp_path / "a.png").exit_code == 2
+def test_points_and_fits_that_do_not_suit_each_other_are_errors(tmp_path, points):
+    fit, whitener = TangentPCA(3).fit(POINTS), TangentWhitener().fit(POINTS)
+    fit, whitener = save_fitted(fit, tmp_path / "fit.npz"), save_fitted(whitener, tmp_path / "whitener.npz")
+    refused(run("reduce", points, "--save-fit", fit), "exists already")
+    refused(run("reduce", points, "--from-fit", fit, "--plot", tmp_path / "a.png"), "needs -k 2, but -k is 3", code=2)
     narrow = save(tmp_path / "narrow.npy", POINTS[:, :4])
-    assert "expecting 6 features" in run("reduce", narrow, "--from-fit", fit, "-o", tmp_path / "out.npy").stderr
-    assert "holds no fitted estimator" in run("reduce", points, "--from-fit", save(tmp_path / "x.npz", POINTS)).stderr
+    refused(run("reduce", narrow, "--from-fit", fit, "-o", tmp_path / "out.npy"), "expecting 6 features")
+    refused(run("reduce", points, "--from-fit", save(tmp_path / "x.npz", POINTS)), "holds no fitted estimator")
+    refused(run("reduce", points, "--from-fit", whitener), "must hold a reduction of points, but holds a TangentWhitener")
 
 
-def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(tmp_path):
-    one, out = save(tmp_path / "one.npy", POINTS[:1]), tmp_path / "out.npy"
-    for fit in (EuclideanPCA(2).fit(POINTS), HyperbolicMDS(2).fit(POINTS)):
-        saved = save_fitted(fit, tmp_path / "fit.npz", force=True)
-        result = run("reduce", one, "--from-fit", saved, "-o", out, "--force")
-        assert result.exit_code == 0 and np.array_equal(np.load(out), fit.transform(POINTS[:1]))
-    whitener = save_fitted(TangentWhitener().fit(POINTS), tmp_path / "whitener.npz")
-    assert "must hold a reduction of points, but holds a TangentWhitener" in run("reduce", one, "--from-fit", whitener).stderr
+@pytest.mark.parametrize("method", [EuclideanPCA, HyperbolicMDS])
+def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(tmp_path, method):
+    one, fit = save(tmp_path / "one.npy", POINTS[:1]), method(2).fit(POINTS)
+    saved = save_fitted(fit, tmp_path / "fit.npz")
+    result = run("reduce", one, "--from-fit", saved, "-o", tmp_path / "out.npy")
+    assert result.exit_code == 0 and np.array_equal(np.load(tmp_path / "out.npy"), fit.transform(POINTS[:1]))

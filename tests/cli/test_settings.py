@@ -9,7 +9,7 @@ from hierarchies import TREE
 from horopca.io import load, save
 from horopca.metrics.comparison import METHODS, make_reduction
 
-from .running import refused, run
+from .running import run
 
 
 @pytest.mark.parametrize(
@@ -30,24 +30,6 @@ def test_parameters_and_the_seed_reach_the_estimator(tmp_path, points, method, s
     assert settings.items() <= json.loads(result.stdout).items()
 
 
-@pytest.mark.parametrize(
-    ("method", "setting", "text"),
-    [
-        ("tpca", "spine=free", "--set spine: --method tpca has no such parameter; it has none."),
-        ("horopca-free", "spine=ideal", "--method horopca-free has no such parameter"),
-        ("horopca", "stretch=1", "--set stretch must be true or false, but is '1'."),
-        ("horopca", "max_iter", "--set must be NAME=VALUE, but is 'max_iter'."),
-        ("horopca", "model=klein", "--method horopca has no such parameter"),  # it has an option
-    ],
-)
-def test_errors_come_before_the_file_is_read(method, setting, text):
-    refused(run("reduce", "absent.npy", "--method", method, "--set", setting), text, code=2)
-
-
-def test_values_are_checked_before_the_file_is_read():
-    refused(run("reduce", "absent.npy", "--method", "pga", "--set", "max_iter=1.5"), "max_iter must be")
-
-
 def test_help_lists_the_parameters_of_every_method():
     elsewhere = {"n_components", "model", "curvature", "random_state", "metric", "verbose", "warm_start"}
     for method in METHODS:
@@ -66,4 +48,3 @@ def test_a_stretch_brings_the_spine_and_the_objective_that_it_needs(tmp_path):
         for more in (("--set", "stretch=true"), ("--method", "horopca-stretch"))
     )
     assert alone["stretch"] and alone["distortion"] == named["distortion"]
-    refused(run("reduce", points, "--set", "stretch=true", "--set", "spine=ideal"), "spine=free")

@@ -10,7 +10,7 @@ from horopca.datasets import make_hierarchy
 from horopca.io import save
 from horopca.metrics import bootstrap
 
-from .running import PNG, refused, run
+from .running import PNG, run
 
 X = make_hierarchy(3, 2, 3, random_state=0).points
 QUICK = ("--method", "tpca", "--resamples", 10)
@@ -35,7 +35,6 @@ def test_groups_and_a_picture(points, tmp_path):
     result = run("stability", points, *QUICK, "--groups", groups, "--plot", picture)
     assert result.exit_code == 0 and "groups of" in " ".join(result.stdout.split()), result.output
     assert "least sure" in result.stdout and picture.read_bytes().startswith(PNG)
-    refused(run("stability", points, "-k", 3, "--plot", picture, "--force"), "needs -k 2, but -k is 3", code=2)
 
 
 def test_says_when_rows_look_dependent(tmp_path):

@@ -205,23 +205,28 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def report(summary: Mapping[str, Any], show: Callable[[], object]) -> None:
-    """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and as text otherwise."""
+def report(summary: Mapping[str, Any], show: Callable[[], object] | None = None) -> None:
+    """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and otherwise by `show` or as rows."""
     if state().as_json:
         click.echo(to_json(summary))
     elif not state().quiet:
-        show()
+        show() if show else print_rows({name.removeprefix("n_").replace("_", " "): value for name, value in summary.items()})
 
 
-def print_rows(rows: Mapping[str, Any], title: str | None = None, *, err: bool = False) -> None:
-    """Print a name and its value on each line. Values that are None are left out."""
+def print_rows(rows: Mapping[str, Any], title: str | None = None) -> None:
+    """Print a name and its value on each line; on stderr if points are written to standard output.
+
+    Values that are None are left out, and so are lists and mappings, which only JSON has.
+    """
     table = Table(show_header=False, box=None)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows.items():
-        if value is not None:
+        if isinstance(value, float | int):
+            table.add_row(name, f"{value:.4g}" if isinstance(value, float) else f"{value:,}")
+        elif isinstance(value, str | Path):
             table.add_row(name, str(value))
-    _print(title, table, err=err)
+    _print(title, table, err=Path("-") in rows.values())
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | Text]], below: str | None = None) -> None:

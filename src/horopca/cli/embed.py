@@ -17,8 +17,8 @@ from ..io.files import named
 from ..io.fits import provenance
 from . import options as opt
 from .clades import clades
-from .console import count, print_rows, progress_bar, report, state
-from .files import STDOUT, Reading, write_files
+from .console import progress_bar, report, state
+from .files import Reading, write_files
 from .points import Points, annotate, own_names
 
 CLADE = "clade"  # The column of classes that are derived from the graph.
@@ -32,10 +32,10 @@ METHODS: dict[str, Any] = {
 # Attributes of embeddings that are reported, if present, and their names.
 MEASURES = {
     "distortion_": "distortion",
-    "distance_scale_": "scale of distances",
-    "scale_": "edge length",
-    "mean_rank_": "mean rank",
-    "map_": "mean average precision",
+    "distance_scale_": "scale_of_distances",
+    "scale_": "edge_length",
+    "mean_rank_": "mean_rank",
+    "map_": "mean_average_precision",
 }
 embed_options = opt.combined(
     opt.count_option(
@@ -105,13 +105,17 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
     fitted, relations, method = embedding(graph, **options, **reading.coordinates())
     points, source = annotate_nodes(relations, fitted, reading), {"input": str(graph), **provenance(fitted)}
     write_files((output, points.writer(source, output, key=f"X_{fitted.model}")))
-    (n, columns), time, found, model = points.X.shape, state().seconds, measures(fitted), fitted.model
-    summary = {"graph": graph, "output": output, "method": method, "seed": state().seed, "n_nodes": n, "n_columns": columns}
-    summary |= {"model": model, "seconds": time, **{name.replace(" ", "_"): value for name, value in found.items()}}
-    rows: dict[str, Any] = {"nodes": f"{n:,}", "points": f"{count(columns, 'column')}, {model}"}
-    rows |= {name: f"{value:.4g}" for name, value in found.items()}
-    rows |= {"metadata": points.note, "time": f"{time:.2f} s", "written to": output}
-    report(summary, lambda: print_rows(rows, err=output == STDOUT))
+    n, columns = points.X.shape
+    summary = {
+        "graph": graph,
+        "method": method,
+        "seed": state().seed,
+        "n_nodes": n,
+        "n_columns": columns,
+        "model": fitted.model,
+    }
+    summary |= {**measures(fitted), "metadata": points.note, "seconds": state().seconds, "output": output}
+    report(summary)
 
 
 # ---------------------------------------------------------------- graphs, also for `horopca map`

@@ -55,7 +55,7 @@ class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in n
             return Path(value)
         if state().stdin is not None:
             raise click.UsageError("Standard input (-) can be read only once: pass the other input as a file.")
-        folder = Path(get_current_context().with_resource(tempfile.TemporaryDirectory(prefix="horopca-")))
+        folder = Path(get_current_context().find_root().with_resource(tempfile.TemporaryDirectory(prefix="horopca-")))
         with open(folder / "stdin", "wb") as file:
             tabs = b"\t" in (line := sys.stdin.buffer.readline(PEEKED_BYTES))
             file.write(line)

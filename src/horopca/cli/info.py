@@ -10,8 +10,6 @@ import numpy as np
 
 from .._input.coordinates import (
     EUCLIDEAN_FACTOR,
-    FLATTEST,
-    LARGEST_RADIUS,
     MAYBE_EUCLIDEAN_FACTOR,
     NEAR_BOUNDARY,
     Coordinates,
@@ -74,6 +72,9 @@ def info(input: Path, reading: Reading) -> None:
     # far outside the ball, as the vectors of word2vec are; every file fits "lorentz-space"
     outside = not known and found.model in (None, "lorentz-space") and not found.fits["poincare"]
     euclidean = outside and found.largest_norm - 1 > EUCLIDEAN_FACTOR
+    rim = None
+    if outside and (over := found.largest_norm - 1) < NEAR_BOUNDARY:
+        rim = f"some rows are on the boundary of the ball or up to {over:.2g} outside: --clip 1e-5 moves them inside"
     curved = None
     if len(X) > 1 and found.candidates and not euclidean:
         curved = flatness(X, model=cast("ModelName", found.candidates[0]), curvature=found.curvature).sentence
@@ -101,7 +102,7 @@ def info(input: Path, reading: Reading) -> None:
         "NaN or infinite": count(found.n_nonfinite, "row") if found.n_nonfinite else None,
         **_model_rows(found, known, euclidean),
         "flat or curved": curved,
-        **(_outside_rows(found) if outside else {}),
+        "on the rim": rim,
     }
     report({"input": input, **found._asdict(), **beside}, lambda: print_rows(rows, title=str(input)))
 
@@ -144,17 +145,3 @@ def _model_rows(found: Description, known: bool, euclidean: bool) -> dict[str, s
         quartiles = "  ".join(f"{value:.3g}" for value in values.values())
         rows["radius" if name == found.model else f"radius as {name}"] = f"{quartiles}   (minimum, quartiles, maximum)"
     return rows
-
-
-def _outside_rows(found: Description) -> dict[str, str | None]:
-    """At which curvatures a model could hold rows that are outside the unit ball."""
-    over = found.largest_norm - 1
-    near = f"some rows are on the boundary or up to {over:.2g} outside: --clip 1e-5 moves them inside"
-    tangent = None if found.fits["tangent"] else _holds(LARGEST_RADIUS / found.largest_norm)
-    return {"as a ball": near if over < NEAR_BOUNDARY else _holds(1 / found.largest_norm), "as tangent": tangent}
-
-
-def _holds(scale: float) -> str:
-    """The curvatures at which a model holds rows that must shrink by `scale` to fit at curvature -1."""
-    bound = -(scale**2)
-    return f"holds the rows at curvatures between {bound:.4g} and 0" if bound < -FLATTEST else "holds them at no curvature"

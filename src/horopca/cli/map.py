@@ -13,7 +13,7 @@ from ..geometry import from_hyperboloid, to_hyperboloid
 from ..metrics.comparison import make_reduction
 from ..metrics.stability import stability_note
 from ..plots.views import choose_centre
-from .console import print_rows, progress_bar, report, state
+from .console import progress_bar, report, state
 from .embed import CLADE, annotate_nodes, edges_of, embed_options, embedding, measures
 from .files import PAGES, Reading, figure_for, write_files
 from .options import command, metadata_options, names_option, points_argument, writes
@@ -82,12 +82,8 @@ def map(
         page = explore(images.X, **images.page_arguments(), **original, **shown, title=title)
         images.draw(figure, edges, title=title, names=names, with_edges=with_edges, centre=centre, caption=stable)
         write_files((output, page.save), (plot, figure))
-    found, time = measures(fitted), state().seconds
-    summary = {"graph": graph, "output": output, "plot": plot, "n_nodes": n, "method": method, "n_dimensions": X.shape[1]}
-    summary |= {"seed": seed, **{f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}}
-    summary |= {"distortion": page.distortion, "stability": stable, "seconds": time}
-    rows: dict[str, Any] = {"nodes": f"{n:,}", "method": method if reducer is None else f"{method}, then {PICTURE_METHOD}"}
-    rows |= {f"embedding, {name}": f"{value:.4g}" for name, value in found.items() if reducer is not None}
-    rows["distortion"] = None if page.distortion is None else f"{page.distortion:.4g}, from the graph to the picture"
-    rows |= {"stability": stable, "metadata": points.note, "time": f"{time:.2f} s", "page in": output, "drawn in": plot}
-    report(summary, lambda: print_rows(rows))
+    how = method if reducer is None else f"{method}, then {PICTURE_METHOD}"
+    summary = {"graph": graph, "n_nodes": n, "method": how, "n_dimensions": X.shape[1], "seed": seed}
+    summary |= {f"embedding_{name}": value for name, value in measures(fitted).items()}
+    summary |= {"distortion": page.distortion, "stability": stable, "metadata": points.note}
+    report({**summary, "seconds": state().seconds, "output": output, "plot": plot})

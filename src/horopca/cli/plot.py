@@ -9,7 +9,7 @@ import click
 
 from .. import plots
 from . import options as opt
-from .console import print_rows, report
+from .console import report
 from .files import Reading, figure_for, write_files
 from .points import read_points
 
@@ -52,5 +52,4 @@ def plot(points: Path, edges: Path | None, output: Path, reading: Reading, **opt
         options["centre"] = None if options["centre"] is None else found.row(options["centre"], "--centre")
         found.draw(figure, pairs, **options)
     write_files((output, figure))
-    rows = {"points": f"{len(found.X):,}", "metadata": found.note, "drawn in": output}
-    report({"points": points, "n_points": len(found.X), "output": output}, lambda: print_rows(rows))
+    report({"points": points, "n_points": len(found.X), "metadata": found.note, "output": output})

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
@@ -32,7 +31,7 @@ from . import options as opt
 from .compare import few_neighbours
 from .console import log, print_rows, progress_bar, report, state
 from .dask import cluster
-from .files import MODELS, STDOUT, Reading, Writer, figure_for, write_files
+from .files import MODELS, Reading, Writer, figure_for, write_files
 from .points import Points, read_points
 
 MEASURED_ROWS = 1 << 14  # More rows are measured on a random sample of this size: some seconds, and errors below 1 %.
@@ -118,29 +117,27 @@ def reduce(**options: Any) -> None:
       horopca reduce more.npy -o more-plane.npy --from-fit fit.npz
       horopca reduce --dask tcp://10.0.0.1:8786 store.zarr -o plane.zarr
     """
-    request = Request(**options)
-    request.check()
-    figure = figure_for(request.plot)
+    job = Reduction(**options)
+    job.check()
+    figure = figure_for(job.plot)
     with OutputSet(force=state().force) as outputs:
-        if request.address is not None:
-            reduced = reduce_chunked(request, outputs)
+        if job.address is not None:
+            job.in_chunks(outputs)
+        elif job.is_streamed():
+            job.streamed(outputs)
         else:
-            reduced = reduce_streamed(request, outputs) if request.streamed() else reduce_in_memory(request)
+            job.in_memory()
         if figure is not None:
-            reduced.images.draw(figure, reduced.edges)
-        summary = _summary(reduced, request)
-        others = [(request.plot, figure), (request.save_fit, lambda path: save_fitted(reduced.estimator, path))]
-        write_files((request.output if reduced.writer else None, reduced.writer), *others, outputs=outputs)
-    summary["seconds"] = state().seconds
-    report(summary, lambda: _print(summary, reduced.images.note))
+            job.images.draw(figure, job.pairs)
+        others = [(job.plot, figure), (job.save_fit, lambda path: save_fitted(job.fitted, path))]
+        write_files((job.writer and job.output, job.writer), *others, outputs=outputs)
+    summary = job.summary()
+    report(summary, lambda: _print(summary, job.images.note))
 
 
-# ---------------------------------------------------------------- the options of the command
-
-
-@dataclass(frozen=True)
-class Request:
-    """The options of the command, by the names of its arguments."""
+@dataclass
+class Reduction:
+    """A reduction: the options of the command by the names of its arguments, then the results."""
 
     input: Path
     output: Path | None
@@ -153,45 +150,41 @@ class Request:
     save_fit: Path | None
     from_fit: Path | None
     address: str | None  # of a Dask cluster
+    fitted: Any = None  # the estimator; before the fit only if --from-fit gives it
+    n_points: int = 0
+    measures: Mapping[str, Any] = field(default_factory=dict)  # what is kept
+    images: Points = field(default=Points(None))  # of all rows, or of those that are drawn
+    pairs: np.ndarray | None = None  # the edges, as pairs of rows
+    writer: Writer = None  # of the output, if it is not written yet
+    resumed_at: int | None = None
 
     def check(self) -> None:
-        """Raise errors that can be found before any work."""
+        """Read the saved fit, and raise errors that can be found before any work."""
         context, options = get_current_context(), state().options
         for name, others in CONFLICTS.items():
             given = [one for one in (name, *others) if context.get_parameter_source(one) is ParameterSource.COMMANDLINE]
             if len(given) > 1 and given[0] == name:
                 raise click.UsageError(f"{options[given[1]]} cannot be given with {options[name]}.")
-        components = kept_dimensions(self.saved) if self.saved else self.n_components or 2
+        self.method = self.method or (opt.DEFAULT_METHOD if self.plot is None else PICTURE_METHOD)
+        components = self.n_components = self.n_components or 2
+        if self.from_fit is not None:
+            with named(self.from_fit):
+                self.fitted = load_fitted(self.from_fit)
+            if not isinstance(self.fitted, HyperbolicReduction) or getattr(self.fitted, "metric", "hyperbolic") != "hyperbolic":
+                kind = type(self.fitted).__name__
+                raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {kind}.")
+            self.reading = self.reading._replace(**fitted_coordinates(self.fitted)._asdict())
+            components = kept_dimensions(self.fitted)
         if self.plot is not None and components != 2:
             raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {components}.")
-        self.estimator(self.known.coordinates(MODELS[0] if self.reading.model == "auto" else None))
-
-    @cached_property
-    def saved(self) -> Any:
-        """The fit of ``--from-fit``, or None."""
-        if self.from_fit is None:
-            return None
-        with named(self.from_fit):
-            fit = load_fitted(self.from_fit)
-        if not isinstance(fit, HyperbolicReduction) or getattr(fit, "metric", "hyperbolic") != "hyperbolic":
-            raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {type(fit).__name__}.")
-        return fit
-
-    @property
-    def method_name(self) -> str:
-        return self.method or (opt.DEFAULT_METHOD if self.plot is None else PICTURE_METHOD)
-
-    @property
-    def known(self) -> Reading:
-        """How to read the points: those of a saved fit are in its model."""
-        return self.reading if self.saved is None else self.reading._replace(**fitted_coordinates(self.saved)._asdict())
+        self.estimator(self.reading.coordinates(MODELS[0] if self.reading.model == "auto" else None))
 
     def estimator(self, coordinates: Mapping[str, Any]) -> Any:
         """The saved fit, or an estimator to fit to points in a model and curvature."""
-        components = None if isinstance(self.n_components, str) else self.n_components or 2
-        return self.saved or opt.make_estimator(self.method_name, components, self.settings, coordinates)
+        components = None if isinstance(self.n_components, str) else self.n_components
+        return self.fitted or opt.make_estimator(str(self.method), components, self.settings, coordinates)
 
-    def streamed(self) -> bool:
+    def is_streamed(self) -> bool:
         """Whether the points are in a large file that the options allow to reduce in blocks."""
         reading = self.reading
         plain = reading == Reading(reading.model, reading.curvature) and self.edges is None
@@ -199,79 +192,79 @@ class Request:
         plain = plain and (self.output is None or self.output.suffix.lower() in STREAMED) and is_large(self.input)
         return plain and not {"names", "labels"} & read_side_file(self.input).keys()  # these are written with the images
 
+    def in_memory(self) -> None:
+        """Reduce points in a file that is read at once."""
+        points = read_points(self.input, self.reading)
+        X, estimator, self.pairs = points.X, self.estimator(points.coordinates), points.edges(self.edges)
+        with progress_bar(f"Reducing {len(X):,} points from {self.input.name}", estimator) as update:
+            Y = estimator.transform(X) if self.fitted else estimator.fit_transform(X)
+            update(0, 1, "Measuring what is kept")
+            self.finish(estimator, X.__getitem__, len(X), points._replace(X=Y))
+        base = self.input if self.input.suffix.lower() == ".h5ad" else None
+        source = {"input": str(self.input), **provenance(estimator, self.reading.key)}
+        self.writer = self.images.writer(source, self.output, key=f"X_{self.method}", base=base)
+
+    def streamed(self, outputs: OutputSet) -> None:
+        """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
+        source, side = Source.of(self.input), read_side_file(self.input)
+        stated = check_metadata(Table(np.empty((0, 0)), model=side.get("model"), curvature=side.get("curvature")), self.input)
+        estimator = self.estimator(self.reading.coordinates(stated.model, stated.curvature))
+        with progress_bar(f"Reducing {source.shape[0]:,} points from {self.input.name}") as update:
+            if self.output is None:
+                fit_to(estimator, source)
+            else:
+                done = add_reduced_file(outputs, self.input, self.output, estimator, update, log)
+                estimator, self.resumed_at = done.estimator, done.resumed_at
+            update(0, 1, "Measuring what is kept")
+            self.finish(estimator, source.take, source.shape[0])
+
+    def in_chunks(self, outputs: OutputSet) -> None:
+        """Reduce points in a store that the workers of a cluster can read, and write the images to another store."""
+        with cluster(str(self.address)):
+            X, estimator = open_store(self.input, self.reading.key), self.estimator(self.reading.coordinates())
+            with progress_bar(f"Reducing {X.shape[0]:,} points from {self.input.name}", estimator):
+                if self.fitted is None:
+                    estimator.fit(X)
+                rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
+                self.finish(estimator, rows.raw, X.shape[0])
+                if self.output is not None:
+                    write_store(outputs.add(self.output, check_store), estimator.transform(X))
+
+    def finish(self, estimator: Any, take: Callable[[np.ndarray], Any], n: int, images: Points | None = None) -> None:
+        """Measure the reduction of n rows, of which ``take(indices)`` returns some, and transform those to draw."""
+        self.fitted, self.n_points = estimator, n
+        self.measures = measure(take, n, estimator, None if images is None else images.X)
+        if images is None:
+            some = None if self.plot is None else estimator.transform(take(np.arange(0, n, -(-n // DRAWN_ROWS))))
+            images = Points(some)
+        self.images = images._replace(coordinates=fitted_coordinates(estimator)._asdict())
+
+    def summary(self) -> dict[str, Any]:
+        """The size of a reduction, its parameters, what it keeps, and the files."""
+        estimator, coordinates = self.fitted, fitted_coordinates(self.fitted)
+        kept, params = getattr(estimator, "explained_variance_ratio_", None), estimator.get_params()
+        return {
+            "input": self.input,
+            "n_points": self.n_points,
+            "n_dimensions": coordinates.dimension(estimator.n_features_in_),
+            "n_components": kept_dimensions(estimator),
+            "method": None if self.from_fit else self.method,
+            "estimator": type(estimator).__name__,
+            **coordinates._asdict(),
+            **{name: value for name, value in params.items() if name not in opt.NOT_SETTABLE and np.ndim(value) == 0},
+            "seed": state().seed,
+            **self.measures,
+            "variance": getattr(estimator, "total_variance_", None),
+            "variance_kept": None if kept is None else kept.sum(),
+            "resumed_at": self.resumed_at,
+            "seconds": state().seconds,
+            **{name: getattr(self, name) for name in ("output", "plot", "save_fit", "from_fit")},
+        }
+
 
 def kept_dimensions(estimator: Any) -> int:
     """The dimension of the images of a fitted reduction."""
     return fitted_coordinates(estimator).dimension(estimator._n_features_out)
-
-
-# ---------------------------------------------------------------- reductions
-
-
-class Reduced(NamedTuple):
-    """The result of a reduction."""
-
-    estimator: Any  # fitted
-    n_points: int
-    measures: dict[str, Any]  # what is kept
-    images: Points  # of all rows, or of those that are drawn
-    edges: np.ndarray | None = None
-    writer: Writer = None  # of the output, if it is not written yet
-    resumed_at: int | None = None
-
-
-def reduce_in_memory(request: Request) -> Reduced:
-    """Reduce points in a file that is read at once."""
-    points = read_points(request.input, request.known)
-    X, edges, estimator = points.X, points.edges(request.edges), request.estimator(points.coordinates)
-    with progress_bar(f"Reducing {len(X):,} points from {request.input.name}", estimator) as update:
-        Y = estimator.fit_transform(X) if request.saved is None else estimator.transform(X)
-        update(0, 1, "Measuring what is kept")
-        measures = measure(X.__getitem__, len(X), estimator, Y)
-    images = points._replace(X=Y, coordinates=fitted_coordinates(estimator)._asdict())
-    base = request.input if request.input.suffix.lower() == ".h5ad" else None
-    source = {"input": str(request.input), **provenance(estimator, request.reading.key)}
-    writer = images.writer(source, request.output, key=f"X_{request.method_name}", base=base)
-    return Reduced(estimator, len(X), measures, images, edges, writer)
-
-
-def reduce_streamed(request: Request, outputs: OutputSet) -> Reduced:
-    """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
-    source, side = Source.of(request.input), read_side_file(request.input)
-    stated = check_metadata(Table(np.empty((0, 0)), model=side.get("model"), curvature=side.get("curvature")), request.input)
-    estimator, resumed_at = request.estimator(request.known.coordinates(stated.model, stated.curvature)), None
-    with progress_bar(f"Reducing {source.shape[0]:,} points from {request.input.name}") as update:
-        if request.output is None:
-            fit_to(estimator, source)
-        else:
-            _, _, resumed_at = done = add_reduced_file(outputs, request.input, request.output, estimator, update, log)
-            estimator = done.estimator
-        update(0, 1, "Measuring what is kept")
-        return _sampled(request, source.take, source.shape[0], estimator, resumed_at)
-
-
-def reduce_chunked(request: Request, outputs: OutputSet) -> Reduced:
-    """Reduce points in a store that the workers of a cluster can read, and write the images to another store."""
-    with cluster(str(request.address)):
-        X, estimator = open_store(request.input, request.reading.key), request.estimator(request.known.coordinates())
-        with progress_bar(f"Reducing {X.shape[0]:,} points from {request.input.name}", estimator):
-            if request.saved is None:
-                estimator.fit(X)
-            rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
-            reduced = _sampled(request, rows.raw, X.shape[0], estimator)
-            if request.output is not None:
-                write_store(outputs.add(request.output, check_store), estimator.transform(X))
-    return reduced
-
-
-def _sampled(
-    request: Request, take: Callable[[np.ndarray], Any], n: int, estimator: Any, resumed_at: int | None = None
-) -> Reduced:
-    """The result for n rows of which ``take(indices)`` returns some."""
-    measures = measure(take, n, estimator)
-    drawn = None if request.plot is None else estimator.transform(take(np.arange(0, n, -(-n // DRAWN_ROWS))))
-    images = Points(drawn, fitted_coordinates(estimator)._asdict())
-    return Reduced(estimator, n, measures, images, resumed_at=resumed_at)
 
 
 def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = None) -> dict[str, Any]:
@@ -291,33 +284,6 @@ def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = 
         error *= math.sqrt(pairs / (m // 2))  # the pairs of a sample share points: they count as its m / 2 disjoint pairs
     kept = kept_neighbours(X, images, **settings)
     return {"distortion": distortion, "distortion_error": error, "n_measured": m, **kept}
-
-
-def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
-    """The summary of a reduction: its size, its parameters, what it keeps, and the files."""
-    estimator, coordinates = reduced.estimator, fitted_coordinates(reduced.estimator)
-    kept = getattr(estimator, "explained_variance_ratio_", None)
-    return {
-        "input": request.input,
-        "n_points": reduced.n_points,
-        "n_dimensions": coordinates.dimension(estimator.n_features_in_),
-        "n_components": kept_dimensions(estimator),
-        "method": None if request.from_fit else request.method_name,
-        "estimator": type(estimator).__name__,
-        **coordinates._asdict(),
-        **{
-            name: value
-            for name, value in estimator.get_params().items()
-            if name not in opt.NOT_SETTABLE and np.ndim(value) == 0
-        },
-        "seed": state().seed,
-        **reduced.measures,
-        "variance": getattr(estimator, "total_variance_", None),
-        "variance_kept": None if kept is None else kept.sum(),
-        "resumed_at": reduced.resumed_at,
-        "seconds": state().seconds,
-        **{name: getattr(request, name) for name in ("output", "plot", "save_fit", "from_fit")},
-    }
 
 
 def _print(summary: dict[str, Any], note: str | None) -> None:
@@ -340,7 +306,7 @@ def _print(summary: dict[str, Any], note: str | None) -> None:
         rows["variance kept"] = f"{kept:.1%}{of_total}{', of the points of the fit' if summary['from_fit'] else ''}"
     files = {"written to": summary["output"], "drawn in": summary["plot"], "fit in": summary["save_fit"]}
     rows |= {"metadata": note, "time": f"{summary['seconds']:.2f} s", **files}
-    print_rows(rows, err=summary["output"] == STDOUT)
+    print_rows(rows)
     if summary["n_components"] <= 2 and (advice := few_neighbours(summary["neighbours_kept"], summary["method"])):
         click.echo(advice, err=True)
     if not any(files.values()):

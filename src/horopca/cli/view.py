@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .._input.coordinates import check_coordinates
 from ..explorer import explore
-from .console import count, print_rows, progress_bar, report
+from .console import count, progress_bar, report
 from .files import PAGES, Reading, read, write_files
 from .options import command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
 from .points import read_points
@@ -56,27 +54,18 @@ def view(
     options["root"] = None if root is None else found.row(root, "--root")
     options["title"] = options["title"] or points.stem
     if original is not None:
-        options["original"] = _read_original(original, found.coordinates)
+        before = read(original)
+        if any(getattr(before, name) not in (None, value) for name, value in found.coordinates.items()):
+            raise ValueError(f"{original} must have the model and the curvature of {points}: {found.coordinates}.")
+        options["original"] = before.X
     files = found.column(images, "picture")
     if images is not None and files is not None:
         options["images"] = [images.parent / file.strip() if file.strip() else None for file in files]
     with progress_bar(f"Making a page of {count(n, 'point')}"):
         page = explore(found.X, **options, **found.page_arguments())
     write_files((output, page.save))
-    rows: dict[str, Any] = {"points": f"{n:,}", "distortion": None if page.distortion is None else f"{page.distortion:.4f}"}
-    rows |= {"metadata": found.note, "written to": output, "size": f"{len(page.html) / 1e6:.1f} MB"}
-    report({"points": points, "n_points": n, "output": output, "distortion": page.distortion}, lambda: print_rows(rows))
+    size = f"{len(page.html) / 1e6:.1f} MB"
+    summary = {"points": points, "n_points": n, "distortion": page.distortion, "metadata": found.note, "output": output}
+    report({**summary, "size": size})
     if show and not webbrowser.open(output.resolve().as_uri()):
         click.echo(f"No browser could be started: open {output} yourself.", err=True)
-
-
-def _read_original(path: Path, coordinates: Mapping[str, Any]) -> Any:
-    """The points of a file in the model of the page. Raises ValueError if the file states another curvature."""
-    found = read(path)
-    curvature = coordinates["curvature"]
-    if found.curvature not in (None, curvature):
-        raise ValueError(f"{path} states curvature {found.curvature:g}, but the points of the page have {curvature:g}.")
-    if found.model in (None, coordinates["model"]):
-        return found.X
-    there, here = check_coordinates(found.model, curvature), check_coordinates(**coordinates)
-    return here.from_hyperboloid(there.to_hyperboloid(found.X), found.X.dtype)
