@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -35,19 +36,32 @@ def cluster(address: str) -> Iterator[None]:
         logging.disable(logging.CRITICAL)  # what Dask logs when workers or schedulers stop is in the error message
         stack.callback(logging.disable, logging.NOTSET)
         where = stack.enter_context(started)
+        scheduler = getattr(where, "scheduler_address", where)
         try:
-            client = distributed.Client(where, timeout=limit)
+            _workers(scheduler, limit)  # a client would wait for a frozen scheduler
         except (OSError, ValueError) as error:
             raise OSError(
                 f"No Dask scheduler answers at {address}: start one with `dask scheduler` and `dask worker ADDRESS`, or pass "
                 f"--dask local. ({error or f'no answer in {limit:g} seconds'})"
             ) from error
-        with _watched(client, limit, f"The Dask scheduler at {address}"), client:
+        with _watched(scheduler, limit, f"The Dask scheduler at {address}"), distributed.Client(where, timeout=limit):
             yield
 
 
+def _workers(address: str, limit: float) -> Any:
+    """The workers that the scheduler knows. Raises OSError (TimeoutError) if it does not answer."""
+    distributed = import_module("distributed")
+
+    async def asked() -> Any:
+        connection = distributed.Security().get_connection_args("client")
+        async with distributed.rpc(address, timeout=limit, connection_args=connection) as scheduler:
+            return (await asyncio.wait_for(scheduler.identity(), limit))["workers"]
+
+    return asyncio.run(asked())
+
+
 @contextmanager
-def _watched(client: Any, limit: float, name: str) -> Iterator[None]:
+def _watched(address: str, limit: float, name: str) -> Iterator[None]:
     """Raise OSError if the scheduler or its workers are lost.
 
     Dask itself would wait forever for a scheduler that does not answer or has no workers. A thread notices it after `limit`
@@ -60,9 +74,8 @@ def _watched(client: Any, limit: float, name: str) -> Iterator[None]:
         seen = time.monotonic()  # the time of the last answer with workers
         while not ended.wait(limit / 4):
             try:
-                workers = client.sync(client.scheduler.identity, callback_timeout=limit)["workers"]
-                problem = None if workers else "has had no workers"
-            except (OSError, RuntimeError, AttributeError):  # of the connection, or of a client that gave up
+                problem = None if _workers(address, limit) else "has had no workers"
+            except OSError:
                 problem = "has not answered"
             if problem is None:
                 seen = time.monotonic()

@@ -68,14 +68,10 @@ def points_argument(name: str = "input") -> Decorator:
     return click.argument(name, type=InputFile())
 
 
-def choice(name: str, values: Sequence[str], help: str) -> Decorator:
-    """An option with a few values, the first of them the default."""
-    return click.option(f"--{name}", type=click.Choice(values), default=values[0], show_default=True, help=help)
-
-
 def view_option(*more: str) -> Decorator:
     ball = " ball: points in three dimensions." if "ball" in more else ""
-    return choice("view", ("auto", *VIEWS, *more), f"auto: the disk, or by distance if most points would lie on its rim.{ball}")
+    text = f"auto: the disk, or by distance if most points would lie on its rim.{ball}"
+    return click.option("--view", type=click.Choice(("auto", *VIEWS, *more)), default="auto", show_default=True, help=text)
 
 
 def count_option(*names: str, least: int = 1, **options: Any) -> Decorator:
@@ -144,7 +140,13 @@ picture_reading_options = combined(metadata_options, reading_options)
 palette_option = click.option(
     "--palette", type=list_of(str), metavar="COLOURS", help="Colours of the classes, such as '#0072B2,#E69F00'."
 )
-names_option = choice("names", NAMES, help="Which names to write; auto: all, except barcodes of cells.")
+names_option = click.option(
+    "--names",
+    type=click.Choice(NAMES),
+    default="auto",
+    show_default=True,
+    help="Which names to write; auto: all, except barcodes of cells.",
+)
 edges_option = reads("--edges", help="Edges to draw, two nodes on each line: names, or row numbers from 0.")
 groups_option = reads(
     "--groups",
