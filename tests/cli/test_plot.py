@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from .running import PNG, run
+from .running import PNG, done
 
 rng = np.random.default_rng(0)
 Y = rng.uniform(-0.65, 0.65, (40, 2))
@@ -27,8 +27,7 @@ def files(folder):
     ],
 )
 def test_plot_draws(folder, arguments):
-    result = run("plot", *arguments, "-o", "picture.png")
-    assert result.exit_code == 0 and "picture.png" in result.stdout, result.output
+    assert "picture.png" in done("plot", *arguments, "-o", "picture.png")
     assert (folder / "picture.png").read_bytes().startswith(PNG)
 
 
@@ -36,6 +35,6 @@ def test_names_are_written(folder):
     counts = {}
     for names in ("none", "leaves", "all"):
         words = ("--metadata", "about.csv", "--edges", "edges.tsv", "--names", names)
-        assert run("plot", "plane.npy", *words, "-o", "a.svg", "--force").exit_code == 0
+        done("plot", "plane.npy", *words, "-o", "a.svg", "--force")
         counts[names] = sum(f">node {i}<" in (folder / "a.svg").read_text() for i in range(40))
     assert counts["none"] == 0 < counts["leaves"] < counts["all"]

@@ -164,15 +164,14 @@ def read_points(path: Path, reading: Reading, *columns: object) -> Points:
     wanted = {*(reading.colour_by or ()), *map(str, columns)}
     table = read(path, reading, values=wanted)
     classes = None if table.labels == table.row_names else table.labels
-    own_name = next((name for name, words in table.words.items() if words == classes), OWN_LABELS)
-    called = OWN_LABELS if OWN_LABELS in wanted or UNNAMED.fullmatch(own_name) else own_name
-    own: dict[str, Column] = {} if classes is None else {called: classes}
-    own |= {name: words for name, words in table.words.items() if name in wanted or words not in (table.row_names, classes)}
-    coordinates = reading.coordinates(table.model, table.curvature)
-    found = annotate(Points(table.X, coordinates, table.row_names, {**own, **table.values}), reading)
+    header = next((name for name, words in table.words.items() if words == classes), OWN_LABELS)
+    called = OWN_LABELS if OWN_LABELS in wanted or UNNAMED.fullmatch(header) else header
+    words = {name: words for name, words in table.words.items() if name in wanted or words not in (table.row_names, classes)}
+    own: dict[str, Column] = {**({} if classes is None else {called: classes}), **words, **table.values}
+    found = annotate(Points(table.X, reading.coordinates(table.model, table.curvature), table.row_names, own), reading)
     if found.colour is None and classes is not None and len(set(classes)) < len(classes):
         found = found._replace(colour=called)
-    palette = table.colours.get(own_name if found.colour == called else found.colour or "")
+    palette = table.colours.get(header if found.colour == called else found.colour or "")
     cells = ending(path) == ".h5ad" or all(BARCODE.search(name) for name in found.names or [""])
     return found._replace(palette=palette, cells=cells)
 
