@@ -174,9 +174,8 @@ def progress_bar(title: str, estimator: Any = None) -> Iterator[Callable[..., No
     if state().quiet or not console.is_terminal:
         yield lambda done, total, doing=None: None
         return
-    bar, elapsed = BarColumn(bar_width=12, table_column=Column(min_width=12)), TimeElapsedColumn(Column(min_width=7))
     doing = TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1))  # the rest of the line
-    columns = (bar, TaskProgressColumn(), elapsed, TimeRemainingColumn(), doing)
+    columns = (BarColumn(bar_width=12), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(), doing)
     with Progress(*columns, console=console, transient=True, expand=True) as progress, ExitStack() as stack:
         task = progress.add_task(title, total=None)
         if hasattr(estimator, "verbose"):
@@ -216,31 +215,32 @@ def report(summary: Mapping[str, Any], show: Callable[[], object] | None = None)
 def print_rows(rows: Mapping[str, Any], title: str | None = None) -> None:
     """Print a name and its value on each line; on stderr if points are written to standard output.
 
-    Values that are None are left out, and so are lists and mappings, which only JSON has.
+    None and NaN are left out, and so are lists and mappings, which only JSON has.
     """
-    table = Table(show_header=False, box=None)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
+    cells = []
     for name, value in rows.items():
-        if isinstance(value, float | int):
-            table.add_row(name, f"{value:.4g}" if isinstance(value, float) else f"{value:,}")
-        elif isinstance(value, str | Path):
-            table.add_row(name, str(value))
-    _print(title, table, err=Path("-") in rows.values())
+        if isinstance(value, str | int | float | Path) and value == value:
+            form = ",.4g" if isinstance(value, float) else "," if type(value) is int else ""
+            cells.append((name, format(value, form) if form else str(value)))
+    print_table(title, (), cells, err=Path("-") in rows.values())
 
 
-def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | Text]], below: str | None = None) -> None:
-    """Print a table under its title, with a sentence below if one is given."""
-    table = Table(box=None, pad_edge=False, collapse_padding=True)
-    for k, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if k else "left", style=None if k else "cyan", no_wrap=True)
+def print_table(
+    title: str | None,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    below: str | None = None,
+    *,
+    err: bool = False,
+) -> None:
+    """Print a table under its title, with a sentence below if one is given. Without headings, the last column may wrap."""
+    console = Console(markup=False, highlight=False, stderr=err)
+    table = Table(box=None, pad_edge=False, collapse_padding=True, show_header=bool(headings))
+    for k, heading in enumerate(headings or ("", "")):
+        side: Any = "right" if k and headings else "left"
+        table.add_column(heading, justify=side, style="" if k else "cyan", no_wrap=bool(headings) or not k, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    _print(title, table, below)
-
-
-def _print(title: str | None, table: Table, below: str | None = None, *, err: bool = False) -> None:
-    console = Console(markup=False, highlight=False, stderr=err)
     if title is not None:
         console.print(title, style="bold", soft_wrap=True)
     console.print(table)

@@ -26,10 +26,10 @@ from ..io.output import OutputSet, check_output
 from ..io.stores import check_store, open_store, write_store
 from ..io.streaming import STREAMED, add_reduced_file, fit_to, is_large
 from ..metrics import average_distortion
-from ..metrics.comparison import METHODS, NEAR_MEASURES, kept_neighbours, report_pairs
+from ..metrics.comparison import NEAR_MEASURES, kept_neighbours, report_pairs
 from . import options as opt
 from .compare import few_neighbours
-from .console import log, print_rows, progress_bar, report, state
+from .console import log, progress_bar, report, state
 from .dask import cluster
 from .files import MODELS, Reading, Writer, figure_for, write_files
 from .points import Points, read_points
@@ -131,8 +131,7 @@ def reduce(**options: Any) -> None:
             job.images.draw(figure, job.pairs)
         others = [(job.plot, figure), (job.save_fit, lambda path: save_fitted(job.fitted, path))]
         write_files((job.writer and job.output, job.writer), *others, outputs=outputs)
-    summary = job.summary()
-    report(summary, lambda: _print(summary, job.images.note))
+    report(job.summary())
 
 
 @dataclass
@@ -243,22 +242,28 @@ class Reduction:
         """The size of a reduction, its parameters, what it keeps, and the files."""
         estimator, coordinates = self.fitted, fitted_coordinates(self.fitted)
         kept, params = getattr(estimator, "explained_variance_ratio_", None), estimator.get_params()
+        components, method = kept_dimensions(estimator), None if self.from_fit else self.method
+        advice = [few_neighbours(self.measures["neighbours_kept"], method) if components <= 2 else None]
+        if not (self.output or self.plot or self.save_fit):
+            advice.append("Nothing was written: -o FILE writes the points, --plot FILE draws them.")
         return {
             "input": self.input,
             "n_points": self.n_points,
             "n_dimensions": coordinates.dimension(estimator.n_features_in_),
-            "n_components": kept_dimensions(estimator),
-            "method": None if self.from_fit else self.method,
+            "n_components": components,
+            "method": method,
             "estimator": type(estimator).__name__,
             **coordinates._asdict(),
-            **{name: value for name, value in params.items() if name not in opt.NOT_SETTABLE and np.ndim(value) == 0},
+            "parameters": {k: v for k, v in params.items() if k not in opt.NOT_SETTABLE and np.ndim(v) == 0},
             "seed": state().seed,
             **self.measures,
             "variance": getattr(estimator, "total_variance_", None),
             "variance_kept": None if kept is None else kept.sum(),
+            "metadata": self.images.note,
             "resumed_at": self.resumed_at,
             "seconds": state().seconds,
             **{name: getattr(self, name) for name in ("output", "plot", "save_fit", "from_fit")},
+            "advice": " ".join(filter(None, advice)) or None,
         }
 
 
@@ -284,30 +289,3 @@ def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = 
         error *= math.sqrt(pairs / (m // 2))  # the pairs of a sample share points: they count as its m / 2 disjoint pairs
     kept = kept_neighbours(X, images, **settings)
     return {"distortion": distortion, "distortion_error": error, "n_measured": m, **kept}
-
-
-def _print(summary: dict[str, Any], note: str | None) -> None:
-    distortion, error = summary["distortion"], summary["distortion_error"]
-    rows: dict[str, Any] = {
-        "points": f"{summary['n_points']:,}",
-        "dimensions": f"{summary['n_dimensions']} → {summary['n_components']}",
-        "method": METHODS[summary["method"]].title if summary["method"] else f"{summary['estimator']}, from a saved fit",
-        "distortion": None if distortion is None else f"{distortion:.4f}" + (f" ± {error:.1g}" if error else ""),
-    }
-    if (summary["model"], summary["curvature"]) != ("poincare", -1):
-        rows["model"] = f"{summary['model']}, curvature {summary['curvature']:.6g}"
-    if summary["n_neighbors"]:
-        trust = f"trustworthiness {summary['trustworthiness']:.3f}, continuity {summary['continuity']:.3f}"
-        among = f", in a sample of {summary['n_measured']:,} points" if summary["n_measured"] < summary["n_points"] else ""
-        rows["neighbours"] = f"{summary['neighbours_kept']:.1%} of {summary['n_neighbors']} kept; {trust}{among}"
-    rows["variance kept"] = "not measured by this method"
-    if (kept := summary["variance_kept"]) is not None:
-        of_total = "" if summary["variance"] is None else f" of {summary['variance']:.4g}"
-        rows["variance kept"] = f"{kept:.1%}{of_total}{', of the points of the fit' if summary['from_fit'] else ''}"
-    files = {"written to": summary["output"], "drawn in": summary["plot"], "fit in": summary["save_fit"]}
-    rows |= {"metadata": note, "time": f"{summary['seconds']:.2f} s", **files}
-    print_rows(rows)
-    if summary["n_components"] <= 2 and (advice := few_neighbours(summary["neighbours_kept"], summary["method"])):
-        click.echo(advice, err=True)
-    if not any(files.values()):
-        click.echo("Nothing was written: -o FILE writes the points, --plot FILE draws them.", err=True)
