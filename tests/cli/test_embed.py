@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array, save_npz
 
 from horopca.embed import SarkarEmbedding
 from horopca.io import load
@@ -41,12 +40,6 @@ def test_a_scale_and_a_radius_that_the_model_cannot_hold(folder):
     refused(run("embed", "path.edges", *SARKAR, "-o", "a.npz", "--set", "scale=2"), "max_radius is 12 in the model")
     found = summary("embed", "path.edges", *SARKAR, "-o", "a.npz", "--set", "max_radius=30", "--set", "scale=0.5")
     assert found["edge_length"] == 0.5
-
-
-def test_a_sparse_adjacency_is_read():
-    save_npz("graph.npz", csr_array(np.array([[0, 1, 0], [1, 0, 2.5], [0, 2.5, 0]])))
-    done("embed", "graph.npz", *SARKAR, "-o", "out.tsv")
-    assert load("out.tsv").row_names == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("name", ["d.npy", "d.txt", "named.csv"])

@@ -74,11 +74,6 @@ def test_a_plane_that_keeps_next_to_nothing_is_called_that(folder):
     assert "neighbourhoods" not in done("reduce", path, *TPCA, "-k", 50)
 
 
-def test_float32_stays(folder):
-    done("reduce", save("points.npy", TREE.points.astype(np.float32)), *TPCA, "-o", "out.npy")
-    assert load("out.npy").X.dtype == np.float32
-
-
 def test_a_saved_fit_knows_the_model_that_it_found(folder):
     X = from_hyperboloid(to_hyperboloid(TREE.points), "lorentz")
     fit = TangentPCA(2, model="auto").fit(X)

@@ -12,6 +12,7 @@ from _thread import interrupt_main
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -219,9 +220,9 @@ def print_rows(rows: Mapping[str, Any], title: str | None = None) -> None:
     """
     cells = []
     for name, value in rows.items():
-        if isinstance(value, str | int | float | Path) and value == value:
-            form = ",.4g" if isinstance(value, float) else "," if type(value) is int else ""
-            cells.append((name, format(value, form) if form else str(value)))
+        if isinstance(value, str | Path | Real) and value == value:
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            cells.append((name, format(value, "," if isinstance(value, Integral) else ",.4g") if number else str(value)))
     print_table(title, (), cells, err=Path("-") in rows.values())
 
 

@@ -89,22 +89,25 @@ def info(input: Path, reading: Reading) -> None:
         "states": stated,
         "flatness": curved,
     }
-    rows = {
+    rows = {**_rows(found, beside), **_model_rows(found, known, euclidean), "flat or curved": curved, "on the rim": rim}
+    report({"input": input, **found._asdict(), **beside}, lambda: print_rows(rows, title=str(input)))
+
+
+def _rows(found: Description, beside: dict[str, Any]) -> dict[str, str | None]:
+    """What a file holds, as text."""
+    names = beside["column_names"]
+    return {
         "rows": f"{found.n_rows:,}",
-        "columns": f"{found.n_columns}, {found.dtype}" + (f": {listed(table.names)}" if table.names else ""),
+        "columns": f"{found.n_columns}, {found.dtype}" + (f": {listed(names)}" if names else ""),
         "names": "yes" if beside["has_names"] else None,
-        "classes": f"{beside['n_labels']:,}" if classes else None,
-        "other columns": listed([*beside["words"], *table.values], "") or None,
-        "arrays": _listed(table.contents),
+        "classes": f"{beside['n_labels']:,}" if beside["n_labels"] else None,
+        "other columns": listed([*beside["words"], *beside["values"]], "") or None,
+        "arrays": _listed(beside["contents"]),
         "largest norm": f"{found.largest_norm:.10g}",
         "clipped": f"{count(found.n_clipped, 'row')} with the largest norm" if found.n_clipped else None,
         "duplicates": count(found.n_duplicates, "row") if found.n_duplicates else None,
         "NaN or infinite": count(found.n_nonfinite, "row") if found.n_nonfinite else None,
-        **_model_rows(found, known, euclidean),
-        "flat or curved": curved,
-        "on the rim": rim,
     }
-    report({"input": input, **found._asdict(), **beside}, lambda: print_rows(rows, title=str(input)))
 
 
 def _list_arrays(input: Path, keys: list[str]) -> None:
