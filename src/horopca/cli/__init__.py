@@ -59,10 +59,7 @@ def _summary(name: str) -> str:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, "-V", "--version")
 @click.option(
-    "--max-memory",
-    type=click.FloatRange(min=1),
-    metavar="BYTES",
-    help="Memory that a file may take; see docs/promises.md.",
+    "--max-memory", type=click.FloatRange(min=1), metavar="BYTES", help="Memory that a file may take; see docs/promises.md."
 )
 @click.pass_context
 def main(ctx: Context, max_memory: float | None) -> None:

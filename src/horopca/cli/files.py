@@ -67,11 +67,11 @@ class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 class OutputFile(click.Path):
     """A file to write: the endings it may have, and how it is checked.
 
-    `after` is the name of another parameter and an ending: the default is the file of that parameter with this ending. If
+    `after` is the name of another parameter: the default is the file of that parameter with the first of these endings. If
     that file is an input, the default is in the current folder.
     """
 
-    def __init__(self, formats: Sequence[str], check: Callable[..., object], after: tuple[str, str] | None) -> None:
+    def __init__(self, formats: Sequence[str], check: Callable[..., object], after: str | None) -> None:
         super().__init__(path_type=Path)
         self.formats, self.check, self.after = formats, check, after
 
@@ -87,8 +87,9 @@ def check_files(context: Context) -> None:
     for param, kind in ((param, param.type) for param in params if isinstance(param.type, OutputFile)):
         path, option = values[param.name], _name_of(param)
         if path is None and kind.after is not None:
-            name, suffix = kind.after
-            path = values[param.name] = (Path(values[name].name) if name in inputs else values[name]).with_suffix(suffix)
+            source = values[kind.after]
+            path = Path(source.name) if kind.after in inputs else source
+            values[param.name] = path = path.with_suffix(kind.formats[0])
         if path == STDOUT and STDOUT_FORMAT in kind.formats:
             if state().as_json:
                 raise click.UsageError("-o - and --json both write to standard output. Write one of them to a file.")

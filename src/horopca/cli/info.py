@@ -8,13 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._input.coordinates import (
-    EUCLIDEAN_FACTOR,
-    MAYBE_EUCLIDEAN_FACTOR,
-    NEAR_BOUNDARY,
-    Coordinates,
-    check_coordinates,
-)
+from .._input.coordinates import EUCLIDEAN_FACTOR, MAYBE_EUCLIDEAN_FACTOR, NEAR_BOUNDARY, Coordinates, check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, radius
 from ..io import Table

@@ -16,7 +16,7 @@ from ..plots.views import choose_centre
 from .console import progress_bar, report, state
 from .embed import CLADE, annotate_nodes, edges_of, embed_options, embedding, measures
 from .files import PAGES, Reading, figure_for, write_files
-from .options import command, metadata_options, names_option, points_argument, writes
+from .options import command, metadata_options, names_option, output_option, points_argument, writes
 from .reduce import PICTURE_METHOD
 
 PICTURE_RADIUS = 6.0  # The default max_radius: points farther out look as if they were on the boundary of the disk.
@@ -25,18 +25,8 @@ PICTURE_RADIUS = 6.0  # The default max_radius: points farther out look as if th
 @command
 @points_argument("graph")
 @embed_options
-@writes(
-    "-o",
-    "--output",
-    formats=PAGES,
-    after=("graph", ".html"),
-    help="Page to write.  [default: the name of GRAPH with .html, in this folder]",
-)
-@writes(
-    "--plot",
-    after=("output", ".png"),
-    help="Picture to draw: .png, .pdf or .svg.  [default: the name of the page with .png]",
-)
+@output_option("Page", "graph", PAGES)
+@writes("--plot", after="output", help="Picture to draw: .png, .pdf or .svg.  [default: the name of the page with .png]")
 @click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
 @names_option
 @click.option("--edges/--no-edges", "with_edges", default=True, help="Whether to draw the edges.  [default: edges]")

@@ -91,11 +91,18 @@ def writes(
     *names: str,
     formats: Sequence[str] = PICTURES,
     check: Callable[..., object] = check_output,
-    after: tuple[str, str] | None = None,
+    after: str | None = None,
     **options: Any,
 ) -> Decorator:
     """A file to write, with the arguments of `OutputFile`."""
     return click.option(*names, type=OutputFile(formats, check, after), metavar="FILE", **options)
+
+
+def output_option(what: str, after: str, formats: Sequence[str]) -> Decorator:
+    """A page or a picture, by default in this folder and with the name of the input `after`."""
+    default = f"[default: the name of {after.upper()} with {formats[0]}, in this folder]"
+    text = f"{what} to write: {', '.join(formats)}.  {default}"
+    return writes("-o", "--output", formats=formats, after=after, help=text)
 
 
 def combined(*options: Decorator) -> Decorator:

@@ -10,7 +10,7 @@ import click
 from .. import plots
 from . import options as opt
 from .console import report
-from .files import Reading, figure_for, write_files
+from .files import PICTURES, Reading, figure_for, write_files
 from .points import read_points
 
 
@@ -22,12 +22,7 @@ from .points import read_points
 @click.option("--centre", metavar="NAME", help="Name or row number of the point to put at the centre.")
 @opt.palette_option
 @click.option("--title", help="Heading of the picture.")
-@opt.writes(
-    "-o",
-    "--output",
-    after=("points", ".png"),
-    help="Picture to draw: .png, .pdf or .svg.  [default: the name of POINTS with .png, in this folder]",
-)
+@opt.output_option("Picture", "points", PICTURES)
 @opt.picture_reading_options
 def plot(points: Path, edges: Path | None, output: Path, reading: Reading, **options: Any) -> None:
     """Draw the points of the plane in POINTS.

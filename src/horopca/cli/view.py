@@ -11,7 +11,7 @@ import click
 from ..explorer import explore
 from .console import count, progress_bar, report
 from .files import PAGES, Reading, read, write_files
-from .options import command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
+from .options import command, edges_option, output_option, palette_option, picture_reading_options, points_argument, reads
 from .points import read_points
 
 
@@ -23,13 +23,7 @@ from .points import read_points
 @palette_option
 @click.option("--root", metavar="NAME", help="Name or row number of the point to start from.")
 @click.option("--title", help="Heading of the page.  [default: the name of POINTS]")
-@writes(
-    "-o",
-    "--output",
-    formats=PAGES,
-    after=("points", ".html"),
-    help="Page to write.  [default: the name of POINTS with .html, in this folder]",
-)
+@output_option("Page", "points", PAGES)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @picture_reading_options
 def view(
