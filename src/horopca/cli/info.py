@@ -13,7 +13,7 @@ from .._input.rows import check_rows
 from ..geometry import ModelName, radius
 from ..io import Table
 from ..io.arrays import map_npy
-from ..io.description import QUANTILES, Description, describe, describe_file
+from ..io.description import QUANTILES, Description, describe
 from ..io.files import FormatError, listed, named, printable, with_columns
 from ..io.metadata import check_metadata, read_side_file, with_metadata
 from ..io.streaming import can_stream
@@ -48,7 +48,7 @@ def info(input: Path, reading: Reading) -> None:
     if plain and can_stream(input):
         with named(input):
             table = check_metadata(with_metadata(Table(map_npy(input)), read_side_file(input), input), input)
-        table, found = with_columns(table, input), describe_file(input)
+        table = with_columns(table, input)
     else:
         try:
             table = read(input, reading, allow_nonfinite=True)
@@ -56,7 +56,7 @@ def info(input: Path, reading: Reading) -> None:
             if not error.keys or reading.key is not None:
                 raise
             return _list_arrays(input, error.keys)
-        found = describe(table.X)
+    found = describe(table.X)
     X = table.X[:: -(-found.n_rows // SAMPLE)]
     X = X[np.isfinite(X).all(axis=1)]
     stated: dict[str, Any] = {"model": table.model, "curvature": table.curvature}
