@@ -7,6 +7,13 @@ from horopca.io import save
 
 
 @pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def points(tmp_path):
     return save(tmp_path / "points.npy", TREE.points)
 

@@ -1,4 +1,6 @@
-"""Run a command as a user would, and check how it fails."""
+"""Run a command as a user would, and check how it ends."""
+
+import json
 
 from click.testing import CliRunner, Result
 
@@ -9,6 +11,20 @@ PNG = b"\x89PNG"
 
 def run(*arguments: object, stdin: str | bytes | None = None) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+
+
+def done(*arguments: object, stdin: str | bytes | None = None) -> str:
+    """What a command prints that succeeds, on one line, with its warnings."""
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == 0, result.output
+    return " ".join(result.output.split())
+
+
+def summary(*arguments: object) -> dict:
+    """The JSON that a command prints."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
 
 
 def said(result: Result) -> str:

@@ -1,13 +1,11 @@
 """``horopca classify``: classifiers compared on a user's own points."""
 
-import json
-
 import pytest
 
 from hierarchies import classes
 from horopca.io import save
 
-from .running import refused, run
+from .running import done, summary
 
 X, Y = classes()
 pytestmark = pytest.mark.usefixtures("few_costs")
@@ -21,7 +19,7 @@ def points(tmp_path):
 
 def test_classify_prints_json_that_is_the_library_s(tmp_path, points, compared_classifiers):
     (labels := tmp_path / "labels.txt").write_text("\n".join(Y) + "\n")
-    result = json.loads(run("classify", points, "--labels", labels, "--folds", 2, "--json").stdout)
+    result = summary("classify", points, "--labels", labels, "--folds", 2)
     assert result["folds"] == 2 and result["classes"] == {f"branch {k}": 8 for k in (1, 2, 3)}
     for name, expected in compared_classifiers.items():
         scores = result["classifiers"][name]
@@ -32,24 +30,10 @@ def test_classify_prints_json_that_is_the_library_s(tmp_path, points, compared_c
 def test_classify_reads_labels_from_the_points_file(tmp_path):
     path = save(tmp_path / "points.csv", X, Y)
     for more in ((), ("--labels", "label")):
-        printed = run("classify", path, *QUICK, *more).stdout
+        printed = done("classify", path, *QUICK, *more)
         assert all(word in printed for word in ("24 points, 3 classes, 2 folds", "accuracy", "tangent PCA + eSVM", "±"))
         assert "Busemann" not in printed
-    refused(run("classify", path, "--labels", "topic"), "There is no file topic")
     (tmp_path / "kinds.txt").write_text("\n".join(Y))
     words = ("--method", "tpca", "--metadata", tmp_path / "kinds.txt", "-o", tmp_path / "plane.npz")
-    assert run("reduce", save(tmp_path / "points.npy", X), *words).exit_code == 0
-    assert "3 classes" in run("classify", tmp_path / "plane.npz", *QUICK).stdout  # whatever the column is called
-
-
-def test_errors(tmp_path, points):
-    cases = {
-        "\n".join(Y[:-1]): "must hold one label for each of the 24 rows, but holds 23",
-        "\n".join([*Y[:-1], "nan"]): "must hold a class for each row, but has 1 row without one (the first: 23)",
-        "\n".join(["a"] * 24): "y must have at least two classes, but all its 24 rows are of class 'a'",
-    }
-    for text, sentence in cases.items():
-        (labels := tmp_path / "labels.txt").write_text(text + "\n")
-        refused(run("classify", points, "--labels", labels), sentence)
-    refused(run("classify", points), "holds no classes")
-    refused(run("classify", points, "--methods", "magic"), "'magic' is not one of", code=2)
+    done("reduce", save(tmp_path / "points.npy", X), *words)
+    assert "3 classes" in done("classify", tmp_path / "plane.npz", *QUICK)  # whatever the column is called

@@ -1,13 +1,12 @@
 """``horopca demo``."""
 
-import json
 import re
 
 from horopca import TangentPCA
 from horopca.datasets import load_mammals
 from horopca.metrics.stability import stability_note
 
-from .running import refused, run
+from .running import refused, run, summary
 
 X, CLASSES = load_mammals().points, load_mammals().labels
 
@@ -15,7 +14,7 @@ X, CLASSES = load_mammals().points, load_mammals().labels
 def test_compares_and_draws_the_mammals_and_states_what_is_stable(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     note = stability_note(TangentPCA(2).fit(X), X, CLASSES, groups=CLASSES, called="classes")
-    found = json.loads(run("demo", "--methods", "tpca,pca", "--json", "-o", "demo.svg").stdout)
+    found = summary("demo", "--methods", "tpca,pca", "-o", "demo.svg")
     assert found["drawn"] == "tpca" and found["stability"] == note
     assert found["n_points"] == 1182 and [row["method"] for row in found["results"]] == ["tpca", "pca"]
     drawn = " ".join(re.findall(r">([^<]+)</(?:text|tspan)>", (tmp_path / "demo.svg").read_text()))

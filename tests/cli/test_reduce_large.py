@@ -1,7 +1,6 @@
 """``horopca reduce`` on a file larger than memory, and with a saved fit."""
 
 import errno
-import json
 import os
 import signal
 from pathlib import Path
@@ -9,15 +8,14 @@ from textwrap import dedent
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
-from blocks import BLOCK, POINTS, D, N, begun
+from blocks import BLOCK, POINTS, D, N
 from forks import Runner
 from horopca import EuclideanPCA, HyperbolicMDS, TangentPCA, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
 from horopca.io.streaming import PARTIAL
 
-from .running import refused, run, said
+from .running import done, refused, run, said, summary
 
 TPCA = ("--method", "tpca")
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -32,62 +30,36 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkeypatch):
-    large = json.loads(run("reduce", points, *TPCA, "-o", out, "--json").stdout)
+def test_a_large_file_gives_what_a_small_one_gives(folder, points, monkeypatch):
+    large = summary("reduce", points, *TPCA, "-o", "large.npy")
     monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
-    small = json.loads(run("reduce", points, *TPCA, "-o", tmp_path / "small.npy", "--json").stdout)
-    assert np.allclose(np.load(out), np.load(tmp_path / "small.npy"), rtol=0, atol=1e-12)
+    small = summary("reduce", points, *TPCA, "-o", "small.npy")
+    assert np.allclose(np.load("large.npy"), np.load("small.npy"), rtol=0, atol=1e-12)
     assert large["resumed_at"] == 0 and small["resumed_at"] is None and large.keys() == small.keys()
     for key in small.keys() - {"seconds", "output", "resumed_at"}:
         assert large[key] == pytest.approx(small[key]), key
 
 
-def test_the_command_resumes_and_says_so_on_stderr(points, out):
-    begun(points, out, TangentPCA(2))
-    result = run("reduce", points, *TPCA, "-o", out, "--json")
-    assert json.loads(result.stdout)["resumed_at"] == 3 * BLOCK
-    assert said(result) == f"Resuming at row 384 of 1,000 with the fit in {out}.partial.npz."
-    assert np.array_equal(np.load(out), TangentPCA(2).fit(POINTS).transform(POINTS))
-
-
-def test_the_model_of_the_input_and_of_the_output_is_that_of_the_side_file(tmp_path, out):
-    points = save(tmp_path / "points.npy", POINTS / np.sqrt(2), model="klein", curvature=-2.0)
-    found = json.loads(run("reduce", points, "-o", out, "--method", "tpca", "--json").stdout)
+def test_the_model_of_the_input_and_of_the_output_is_that_of_the_side_file(folder):
+    save("points.npy", POINTS / np.sqrt(2), model="klein", curvature=-2.0)
+    found = summary("reduce", "points.npy", "-o", "out.npy", *TPCA)
     assert found["resumed_at"] == 0 and (found["model"], found["curvature"]) == ("klein", -2.0)
-    assert (load(out).model, load(out).curvature) == ("klein", -2.0)
-    refused(run("reduce", points, "-o", tmp_path / "b.npy", "--model", "lorentz"), "contradicts the file")
-    save(points, POINTS, names=[f"p{i}" for i in range(N)], force=True)
-    assert (
-        json.loads(run("reduce", points, "-o", tmp_path / "b.npy", "--method", "tpca", "--json").stdout)["resumed_at"] is None
-    )
-    assert load(tmp_path / "b.npy").row_names[:2] == ["p0", "p1"]
+    assert (load("out.npy").model, load("out.npy").curvature) == ("klein", -2.0)
+    refused(run("reduce", "points.npy", "-o", "b.npy", "--model", "lorentz"), "contradicts the file")
+    save("points.npy", POINTS, names=[f"p{i}" for i in range(N)], force=True)
+    assert summary("reduce", "points.npy", "-o", "b.npy", *TPCA)["resumed_at"] is None
+    assert load("b.npy").row_names[:2] == ["p0", "p1"]
 
 
-def test_an_interruption_says_how_to_resume(points, out, monkeypatch):
-    monkeypatch.setattr("horopca.TangentPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    result = run("reduce", points, *TPCA, "-o", out)
-    assert result.exit_code == 130 and not out.exists()
-    kept = f"The fit and 0 of 1,000 rows are kept in {out}.partial and out.npy.partial.npz; the same command resumes there."
-    assert said(result) == f"Interrupted. {kept}"
-    assert sorted(path.name for path in out.parent.glob("out*")) == sorted(f"out.npy{end}" for end in PARTIAL)
-
-
-def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, monkeypatch):
-    """No output has its name then, and the same command resumes after the last row."""
-    plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
-    command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--method", "tpca", "--json")
-
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
-
+def test_an_interrupted_command_resumes_and_says_so_on_stderr(folder, points, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(Figure, "savefig", full)
-        failed = run(*command)
-    refused(failed, "No space left on device. The fit and 1,000 of 1,000 rows are kept in")
-    assert sorted(files(tmp_path)) == sorted(["points.npy", "out.npy.partial.json", *(f"out.npy{end}" for end in PARTIAL)])
-    assert json.loads(run(*command).stdout)["resumed_at"] == N
-    assert files(tmp_path) == ["fit.npz", "out.npy", "out.npy.json", "plot.svg", "points.npy"]
-    assert np.array_equal(np.load(out), load_fitted(fit).transform(POINTS))
+        patch.setattr("horopca.TangentPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        result = run("reduce", points, *TPCA, "-o", "out.npy")
+    kept = "The fit and 0 of 1,000 rows are kept in out.npy.partial and out.npy.partial.npz; the same command resumes there."
+    assert result.exit_code == 130 and said(result) == f"Interrupted. {kept}"
+    assert files(folder) == sorted(["points.npy", *(f"out.npy{end}" for end in PARTIAL)])
+    assert "Resuming at row 0 of 1,000 with the fit in" in done("reduce", points, *TPCA, "-o", "out.npy")
+    assert np.array_equal(np.load("out.npy"), TangentPCA(2).fit(POINTS).transform(POINTS))
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +140,8 @@ def test_an_error_while_outputs_are_published_leaves_what_was_there(tmp_path, po
     refused(failed, f"{tmp_path / fails}: {os.strerror(errno.EIO)}. The fit and 1,000 of 1,000 rows are kept")
     assert ".fit" not in said(failed)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if ".partial" not in path.name} == before
-    assert run(*command).exit_code == 0 and files(tmp_path) == ["fit.npz", "out.npy", "out.npy.json", "points.npy"]
+    assert summary(*command)["resumed_at"] == N and files(tmp_path) == ["fit.npz", "out.npy", "out.npy.json", "points.npy"]
+    assert np.array_equal(np.load(out), load_fitted(fit).transform(POINTS))
 
 
 def test_terminated_commands_leave_no_temporary_files(tmp_path, points, runner):
@@ -188,47 +161,36 @@ def test_terminated_commands_leave_no_temporary_files(tmp_path, points, runner):
     assert runner.end()[0] == 143 and files(tmp_path) == ["points.npy"]
 
 
-def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points):
-    result = run("reduce", points, "--plot", tmp_path / "disk.png", "--method", "tpca")
-    assert result.exit_code == 0 and "distortion" in result.stdout, result.output
-    assert "Nothing was written" in run("reduce", points, "--method", "tpca").stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk.png", "points.npy"]
+def test_a_large_file_without_output_is_measured_and_drawn(folder, points):
+    assert "distortion" in done("reduce", points, "--plot", "disk.png", *TPCA)
+    assert "Nothing was written" in done("reduce", points, *TPCA)
+    assert files(folder) == ["disk.png", "points.npy"]
 
 
-@pytest.mark.parametrize("large", [False, True])
-def test_a_fit_is_saved_and_applied(tmp_path, points, out, monkeypatch, large):
-    fit = tmp_path / "fit.npz"
-    if not large:
-        monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
-    first = json.loads(run("reduce", points, *TPCA, "-o", out, "--save-fit", fit, "--model", "klein", "--json").stdout)
-    assert first["save_fit"] == str(fit) and load_fitted(fit).model == "klein"
-    more = save(tmp_path / "more.npy", POINTS[::-1])
-    result = run("reduce", more, "-o", tmp_path / "more-out.npy", "--from-fit", fit, "--json")
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert found["model"] == "klein" and found["variance"] == first["variance"] and found["from_fit"] == str(fit)
-    assert "of the points of the fit" in run("reduce", more, "--from-fit", fit).stdout
-    assert np.allclose(np.load(tmp_path / "more-out.npy")[::-1], np.load(out), rtol=0, atol=1e-12)
+@pytest.mark.parametrize("large", [1000, 1 << 30])
+def test_a_fit_is_saved_and_applied(folder, points, monkeypatch, large):
+    monkeypatch.setattr("horopca.io.streaming.LARGE", large)
+    first = summary("reduce", points, *TPCA, "-o", "out.npy", "--save-fit", "fit.npz", "--model", "klein")
+    assert first["save_fit"] == "fit.npz" and load_fitted("fit.npz").model == "klein"
+    more = ("reduce", save("more.npy", POINTS[::-1]), "--from-fit", "fit.npz")
+    found = summary(*more, "-o", "more-out.npy")
+    assert found["model"] == "klein" and found["variance"] == first["variance"] and found["from_fit"] == "fit.npz"
+    assert np.allclose(np.load("more-out.npy")[::-1], np.load("out.npy"), rtol=0, atol=1e-12)
 
 
-def test_options_and_points_that_do_not_suit_a_saved_fit_are_errors(tmp_path, points):
-    fit = tmp_path / "fit.npz"
-    assert run("reduce", points, "-k", 3, "--method", "tpca", "--save-fit", fit).stderr == ""
-    assert "exists already" in run("reduce", points, "--save-fit", fit).stderr
-    for options in (("-k", 3), ("--set", "spine=free"), ("--model", "klein")):
-        result = run("reduce", points, "--from-fit", fit, *options)
-        assert result.exit_code == 2 and f"{options[0]} cannot be given with --from-fit" in " ".join(result.stderr.split())
-    assert run("reduce", points, "--from-fit", fit, "--plot", tmp_path / "a.png").exit_code == 2
-    narrow = save(tmp_path / "narrow.npy", POINTS[:, :4])
-    assert "expecting 6 features" in run("reduce", narrow, "--from-fit", fit, "-o", tmp_path / "out.npy").stderr
-    assert "holds no fitted estimator" in run("reduce", points, "--from-fit", save(tmp_path / "x.npz", POINTS)).stderr
+def test_points_and_fits_that_do_not_suit_each_other_are_errors(folder, points):
+    for kind in (TangentPCA(3), TangentWhitener()):
+        save_fitted(kind.fit(POINTS), f"{type(kind).__name__}.npz")
+    fit = "TangentPCA.npz"
+    refused(run("reduce", points, "--save-fit", fit), "exists already")
+    refused(run("reduce", points, "--from-fit", fit, "--plot", "a.png"), "needs -k 2, but -k is 3", code=2)
+    refused(run("reduce", save("narrow.npy", POINTS[:, :4]), "--from-fit", fit), "expecting 6 features")
+    refused(run("reduce", points, "--from-fit", save("x.npz", POINTS)), "holds no fitted estimator")
+    refused(run("reduce", points, "--from-fit", "TangentWhitener.npz"), "must hold a reduction of points, but holds a Tangent")
 
 
-def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(tmp_path):
-    one, out = save(tmp_path / "one.npy", POINTS[:1]), tmp_path / "out.npy"
-    for fit in (EuclideanPCA(2).fit(POINTS), HyperbolicMDS(2).fit(POINTS)):
-        saved = save_fitted(fit, tmp_path / "fit.npz", force=True)
-        result = run("reduce", one, "--from-fit", saved, "-o", out, "--force")
-        assert result.exit_code == 0 and np.array_equal(np.load(out), fit.transform(POINTS[:1]))
-    whitener = save_fitted(TangentWhitener().fit(POINTS), tmp_path / "whitener.npz")
-    assert "must hold a reduction of points, but holds a TangentWhitener" in run("reduce", one, "--from-fit", whitener).stderr
+@pytest.mark.parametrize("method", [EuclideanPCA, HyperbolicMDS])
+def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(folder, method):
+    fit = method(2).fit(POINTS)
+    done("reduce", save("one.npy", POINTS[:1]), "--from-fit", save_fitted(fit, "fit.npz"), "-o", "out.npy")
+    assert np.array_equal(np.load("out.npy"), fit.transform(POINTS[:1]))

@@ -1,7 +1,5 @@
 """``horopca stability``: how far to believe a reduction."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from horopca.datasets import make_hierarchy
 from horopca.io import save
 from horopca.metrics import bootstrap
 
-from .running import PNG, refused, run
+from .running import PNG, done, summary
 
 X = make_hierarchy(3, 2, 3, random_state=0).points
 QUICK = ("--method", "tpca", "--resamples", 10)
@@ -23,7 +21,7 @@ def points(tmp_path):
 
 def test_it_reports_what_the_library_finds(points):
     found = bootstrap(TangentPCA(2).fit(X), X, n_resamples=10)
-    result = json.loads(run("stability", points, *QUICK, "--json").stdout)
+    result = summary("stability", points, *QUICK)
     assert result["stability"] == found.stability and result["conclusion"] == found.conclusion
     assert result["n_points"] == len(X) and result["angle_bounds"] == [] and result["merged"] is None
     assert [one["row"] for one in result["least_sure"]] == list(np.argsort(-found.spread, kind="stable")[:10])
@@ -32,10 +30,8 @@ def test_it_reports_what_the_library_finds(points):
 def test_groups_and_a_picture(points, tmp_path):
     groups, picture = tmp_path / "groups.txt", tmp_path / "regions.png"
     groups.write_text("".join(f"clade {i // 3}\n" for i in range(len(X))))
-    result = run("stability", points, *QUICK, "--groups", groups, "--plot", picture)
-    assert result.exit_code == 0 and "groups of" in " ".join(result.stdout.split()), result.output
-    assert "least sure" in result.stdout and picture.read_bytes().startswith(PNG)
-    refused(run("stability", points, "-k", 3, "--plot", picture, "--force"), "needs -k 2, but -k is 3", code=2)
+    printed = done("stability", points, *QUICK, "--groups", groups, "--plot", picture)
+    assert "groups of" in printed and "least sure" in printed and picture.read_bytes().startswith(PNG)
 
 
 def test_says_when_rows_look_dependent(tmp_path):
@@ -46,5 +42,5 @@ def test_says_when_rows_look_dependent(tmp_path):
     few = {"stability": QUICK, "components": ("--method", "tpca", "-k", 1, "--folds", 2, "--copies", 2)}
     for command, words in few.items():
         advice = "pass --groups (the family or subtree of each row)"
-        assert advice in " ".join(run(command, path, *words).stdout.split())
-        assert "pass --groups" not in run(command, path, *words, "--groups", tmp_path / "groups.txt").stdout
+        assert advice in done(command, path, *words)
+        assert "pass --groups" not in done(command, path, *words, "--groups", tmp_path / "groups.txt")

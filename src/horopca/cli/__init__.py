@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 from importlib import import_module
@@ -52,19 +51,15 @@ class Commands(click.Group):
 
 
 def _summary(name: str) -> str:
-    """The first sentence of a command's help, read without importing it."""
-    tree = ast.parse(Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
-    (command,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
-    return (ast.get_docstring(command) or "").partition("\n\n")[0]
+    """The first line of a command's help, read without importing it."""
+    source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    return source.partition(f"def {name}(")[2].partition('"""')[2].partition("\n")[0]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, "-V", "--version")
 @click.option(
-    "--max-memory",
-    type=click.FloatRange(min=1),
-    metavar="BYTES",
-    help="Memory that a file may take; see docs/promises.md.",
+    "--max-memory", type=click.FloatRange(min=1), metavar="BYTES", help="Memory that a file may take; see docs/promises.md."
 )
 @click.pass_context
 def main(ctx: Context, max_memory: float | None) -> None:

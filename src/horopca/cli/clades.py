@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any
-
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 MOST_CLADES = 20  # The number of classes that have a colour of their own.
 
@@ -13,17 +12,25 @@ MOST_CLADES = 20  # The number of classes that have a colour of their own.
 def clades(edges: np.ndarray, names: list[str]) -> list[str | None] | None:
     """The clade that each node is coloured by, None for nodes above all clades; or None for a graph that is not a hierarchy.
 
-    Edges (m, 2) lead from parents to children. Clades may lie inside others: a node belongs to the smallest one around it, and
-    each has about as many leaves of its own as the others. A clade has the name of its node, or of its first and last leaf if
-    the node has none.
+    Edges (m, 2) lead from parents to children; of several parents, the one nearest to the root counts. Clades may lie inside
+    others: a node belongs to the smallest one around it, and each has about as many leaves of its own as the others. A clade
+    has the name of its node, or of its first and last leaf if the node has none.
 
     >>> edges = np.array([[0, 1], [0, 2], [1, 3], [1, 4], [2, 5], [2, 6]])
     >>> clades(edges, ["", "cats", "dogs", "lion", "tiger", "wolf", "fox"])
     [None, 'cats', 'dogs', 'cats', 'cats', 'dogs', 'dogs']
     """
-    order, below = _hierarchy(edges, len(names))
-    if not order:
+    n = len(names)
+    roots = np.flatnonzero(np.bincount(edges[:, 1], minlength=n) == 0)
+    if not len(edges) or len(roots) != 1:
         return None
+    found, above = breadth_first_order(csr_array((np.ones(len(edges)), tuple(edges.T)), shape=(n, n)), roots[0])
+    order = found.tolist()
+    if len(order) < n:
+        return None
+    below: list[list[int]] = [[] for _ in names]
+    for node in order[1:]:
+        below[above[node]].append(node)
     leaves: list[list[int]] = [[] for _ in names]  # below a node, without those of clades inside
     total = sum(not children for children in below)
     least, heads = max(2, -(-total // MOST_CLADES)), {}
@@ -38,33 +45,8 @@ def clades(edges: np.ndarray, names: list[str]) -> list[str | None] | None:
             heads[node], leaves[node] = leaves[node], []
     if len(heads) < 2:
         return None
-    found: list[str | None] = [None] * len(names)
     titles = {node: names[node] or f"{names[own[0]]} – {names[own[-1]]}" for node, own in heads.items()}
-    above = {child: node for node in order for child in below[node]}
-    for node in order:
-        found[node] = titles[node] if node in titles else found[above[node]] if node in above else None
-    return found
-
-
-def _hierarchy(edges: np.ndarray, n: int) -> tuple[list[int], list[list[int]]]:
-    """The nodes from the root down, and the children of each; none if there is not one root above all nodes.
-
-    A node with several parents is a child of the one nearest to the root.
-    """
-    children: list[list[int]] = [[] for _ in range(n)]
-    for parent, child in edges.tolist():
-        children[parent].append(child)
-    roots: Any = np.flatnonzero(np.bincount(edges[:, 1], minlength=n) == 0) if len(edges) else []
-    if len(roots) != 1:
-        return [], []
-    below: list[list[int]] = [[] for _ in range(n)]
-    order, waiting, seen = [], deque([int(roots[0])]), {int(roots[0])}
-    while waiting:
-        node = waiting.popleft()
-        order.append(node)
-        for child in children[node]:
-            if child not in seen:
-                seen.add(child)
-                below[node].append(child)
-                waiting.append(child)
-    return (order, below) if len(order) == n else ([], [])
+    clade: list[str | None] = [None] * n
+    for node in order[1:]:
+        clade[node] = titles.get(node, clade[above[node]])
+    return clade

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from ..metrics.classification import CLASSIFIERS, compare_classifiers
 from .console import count, print_table, progress_bar, report, state
 from .files import Reading
-from .options import command, folds_option, list_of, points_argument, reading_options, reads
-from .points import column_or_lines, read_points
+from .options import command, count_option, folds_option, methods_option, points_argument, reading_options, reads
+from .points import read_points
 
 
 @command
@@ -20,13 +18,8 @@ from .points import column_or_lines, read_points
     metavar="FILE|COLUMN",
     help="Classes of the rows: a column of INPUT, or a file with one on each line.  [default: the classes in INPUT]",
 )
-@click.option(
-    "--methods",
-    type=list_of(click.Choice(list(CLASSIFIERS), case_sensitive=False)),
-    metavar="NAME,NAME",
-    help=f"Classifiers to compare, of {', '.join(CLASSIFIERS)}.  [default: all]",
-)
-@click.option("-k", "--components", "n_components", type=click.IntRange(min=1), help="Features of each whitening.")
+@methods_option(CLASSIFIERS, f"Classifiers to compare, of {', '.join(CLASSIFIERS)}.  [default: all]")
+@count_option("-k", "--components", "n_components", help="Features of each whitening.")
 @folds_option
 @reading_options
 def classify(
@@ -44,33 +37,24 @@ def classify(
       horopca classify vectors.npy --labels classes.txt --methods "eSVM,Busemann + eSVM"
       horopca classify words.csv --labels topic --folds 10 --json
     """
-    X, about, coordinates = read_points(input, reading, labels)
-    own = None if about.colour is None else Path(about.colour)
-    classes = column_or_lines(labels or own, about, len(X), "label")
+    points = read_points(input, reading, labels)
+    X, source = points.X, labels or (None if points.colour is None else Path(points.colour))
+    classes = points.column(source, "label")
     if classes is None:
         raise ValueError(f"{input} holds no classes. Pass --labels COLUMN, or --labels FILE with one on each line.")
     missing = [row for row, label in enumerate(classes) if label.strip().lower() in ("", "nan")]
     if missing:
         lacking = f"{count(len(missing), 'row')} without one (the first: {missing[0]})"
         raise ValueError(f"{labels or input} must hold a class for each row, but has {lacking}.")
+    wanted, seed = methods or CLASSIFIERS, state().seed
+    options = {"n_components": n_components, "splits": cv, "random_state": seed, **points.coordinates}
     with progress_bar(f"Comparing classifiers of {len(X):,} points from {input.name}") as update:
-        found = compare_classifiers(
-            X,
-            classes,
-            classifiers=methods or CLASSIFIERS,
-            n_components=n_components,
-            splits=cv,
-            random_state=state().seed,
-            progress=update,
-            **coordinates,
-        )
+        found = compare_classifiers(X, classes, classifiers=wanted, progress=update, **options)
     metrics = next(iter(found.values()))
     folds = len(metrics["accuracy"])
-    written = {c: [f"{100 * v.mean():.1f} ± {100 * v.std():.1f}" for v in of.values()] for c, of in found.items()}
+    rows = [[name, *(f"{100 * v.mean():.1f} ± {100 * v.std():.1f}" for v in of.values())] for name, of in found.items()]
     means = {c: {m.replace(" ", "_"): {"mean": v.mean(), "std": v.std()} for m, v in of.items()} for c, of in found.items()}
     sizes = {c: classes.count(c) for c in sorted(set(classes))}
     title = f"{input}: {len(classes):,} points, {len(sizes)} classes, {folds} folds"
-    report(
-        {"input": input, "n_points": len(classes), "classes": sizes, "folds": folds, "classifiers": means},
-        lambda: print_table(title, ["classifier", *metrics], [[name, *cells] for name, cells in written.items()]),
-    )
+    summary = {"input": input, "n_points": len(classes), "classes": sizes, "folds": folds, "classifiers": means}
+    report(summary, lambda: print_table(title, ["classifier", *metrics], rows))

@@ -10,12 +10,12 @@ from rich.text import Text
 
 from .. import plots
 from .._input.coordinates import check_coordinates
-from ..geometry import MODELS
+from ..geometry import from_hyperboloid
 from ..metrics import frechet_variance
 from ..metrics.comparison import ALL_METHODS, Reduction, default_methods, reductions
 from .console import count, print_table, progress_bar, report, state
 from .files import Reading, figure_for, write_files
-from .options import command, list_of, picture_reading_options, points_argument, view_option, writes
+from .options import command, list_of, methods_option, picture_reading_options, points_argument, view_option, writes
 from .points import read_points
 
 # Columns of the table: the heading, the format of a value, and a loss that is smallest for the best record. The best variance
@@ -45,12 +45,7 @@ FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours tha
     metavar="K,K",
     help="Dimensions to reduce to: -k 1,2,3.",
 )
-@click.option(
-    "--methods",
-    type=list_of(click.Choice(list(ALL_METHODS))),
-    metavar="NAME,NAME",
-    help=f"Methods to compare, of {', '.join(ALL_METHODS)}.  [default: all but {', '.join(OTHERS)}]",
-)
+@methods_option(ALL_METHODS, f"Methods to compare, of {', '.join(ALL_METHODS)}.  [default: all but {', '.join(OTHERS)}]")
 @writes("--plot", help="Picture with a panel for each method: .png, .pdf or .svg. Needs 2 in -k.")
 @view_option()
 @picture_reading_options
@@ -73,13 +68,14 @@ def compare(
     seed, figure = state().seed, figure_for(plot)
     if plot is not None and 2 not in n_components:
         raise click.UsageError(f"--plot draws the plane and needs 2 in -k, but -k is {', '.join(map(str, n_components))}.")
-    X, about, coordinates = read_points(input, reading)
+    points = read_points(input, reading)
+    X, coordinates = points.X, points.coordinates
     found = watched_reductions(X, n_components, methods or default_methods(), random_state=seed, **coordinates)
     if figure is not None:
         disks, space = [(row, Y) for row, Y, _ in found if row["n_components"] == 2], check_coordinates(**coordinates)
-        images = {row["title"]: MODELS["poincare"].from_hyperboloid(space.to_hyperboloid(Y)) for row, Y in disks}
+        images = {row["title"]: from_hyperboloid(space.to_hyperboloid(Y), "poincare") for row, Y in disks}
         captions = [f"distortion {row['distortion']:.3f}" for row, _ in disks]
-        colours: dict[str, Any] = {"labels": about.labels, "palette": about.palette}
+        colours: dict[str, Any] = {"labels": points.labels, "palette": points.palette}
         plots.plot_comparison(images, **colours, captions=captions, view=view, figure=figure)
         write_files((plot, figure))
     records, (n, columns) = [record for record, _, _ in found], X.shape

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 from rich.text import Text
 
 from .. import plots
@@ -13,7 +12,7 @@ from ..estimators.component_curve import ComponentCurve, component_curve
 from . import options as opt
 from .console import print_table, progress_bar, report, state, with_options
 from .files import Reading, figure_for, write_files
-from .points import column_or_lines, read_points
+from .points import read_points
 
 # Measures of the table: heading and format.
 MEASURES = {
@@ -25,14 +24,10 @@ MEASURES = {
 
 @opt.command
 @opt.points_argument()
-@click.option(
-    "-k", "--components", "max_components", type=click.IntRange(min=1), help="Try 1 to K components.  [default: 10, or all]"
-)
+@opt.count_option("-k", "--components", "max_components", help="Try 1 to K components.  [default: 10, or all]")
 @opt.folds_option
 @opt.groups_option
-@click.option(
-    "--copies", type=click.IntRange(min=1), default=19, show_default=True, help="Random copies to compare each component with."
-)
+@opt.count_option("--copies", default=19, help="Random copies to compare each component with.")
 @opt.writes("--plot", help="Picture of the curves: .png, .pdf or .svg.")
 @opt.method_options
 @opt.jobs_option
@@ -54,17 +49,16 @@ def components(
       horopca components vectors.npy -k 5 --set spine=free --groups families.txt
       horopca components vectors.npy --json | jq .chosen
     """
-    figure, method, seed = figure_for(plot), method or opt.DEFAULT_METHOD, state().seed
-    X, about, coordinates = read_points(input, reading, groups)
-    estimator, n = opt.make_estimator(method, None, settings, random_state=seed, **coordinates), len(X)
-    options |= {"groups": column_or_lines(groups, about, n, "group"), "random_state": seed}
+    figure, points, method = figure_for(plot), read_points(input, reading, groups), method or opt.DEFAULT_METHOD
+    estimator, n, seed = opt.make_estimator(method, None, settings, points.coordinates), len(points.X), state().seed
+    options |= {"groups": points.column(groups, "group"), "random_state": seed}
     with progress_bar(f"Fitting parts of {n:,} points from {input.name}") as update:
-        curve = component_curve(X, estimator=estimator, **options, progress=update)
+        curve = component_curve(points.X, estimator=estimator, **options, progress=update)
     if figure is not None:
         plots.plot_components(curve, figure=figure)
         write_files((plot, figure))
     given = {"method": method, "folds": options["cv"], "copies": options["copies"], "seed": seed, "plot": plot}
-    summary = {"input": input, "n_points": n, **coordinates, **given, **_summary(curve)}
+    summary = {"input": input, "n_points": n, **points.coordinates, **given, **_summary(curve)}
     report(summary, lambda: _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds"))
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import signal
 import sys
-import threading
 import time
 import warnings
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn, TextIO, cast
+from typing import Any, cast
 
 import click
 from click import Context, Parameter, get_current_context
@@ -47,8 +46,7 @@ class State:
 
 
 def state() -> State:
-    context = get_current_context(silent=True)
-    return State() if context is None else context.ensure_object(State)
+    return get_current_context().ensure_object(State)
 
 
 def _store(ctx: Context, param: Parameter, value: Any) -> None:
@@ -58,13 +56,15 @@ def _store(ctx: Context, param: Parameter, value: Any) -> None:
 
 def common_options(*, hidden: bool) -> list[click.Option]:
     """The options of every command. A command hides them: ``horopca --help`` describes them once for all commands."""
-    flag: dict[str, Any] = {"is_flag": True, "default": None, "is_eager": True, "expose_value": False, "callback": _store}
-    whole: dict[str, Any] = {**flag, "is_flag": False, "type": click.IntRange(min=0), "metavar": "N"}
+
+    def option(*names: str, **settings: Any) -> click.Option:
+        return click.Option(names, default=None, is_eager=True, expose_value=False, callback=_store, hidden=hidden, **settings)
+
     return [
-        click.Option(["--seed"], **whole, hidden=hidden, help="Seed of the random numbers.  [default: 0]"),
-        click.Option(["--json", "as_json"], **flag, hidden=hidden, help="Print the results as JSON, and nothing else."),
-        click.Option(["-q", "--quiet"], **flag, hidden=hidden, help="Print no summary, progress or warnings."),
-        click.Option(["--force"], **flag, hidden=hidden, help="Overwrite existing files."),
+        option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random numbers.  [default: 0]"),
+        option("--json", "as_json", is_flag=True, help="Print the results as JSON, and nothing else."),
+        option("-q", "--quiet", is_flag=True, help="Print no summary, progress or warnings."),
+        option("--force", is_flag=True, help="Overwrite existing files."),
     ]
 
 
@@ -77,60 +77,56 @@ def report_errors() -> Iterator[None]:
 
     Ctrl-C ends it with status 130. If its output is closed, as by ``| head``, it ends silently.
     """
-    with warnings.catch_warnings(record=True) as raised, _interruptible(), _terminable():
+    with warnings.catch_warnings(record=True) as raised, _stoppable():
         warnings.filterwarnings("always", category=UserWarning)
         try:
             yield
         except KeyboardInterrupt as interrupt:
-            click.echo(" ".join(["Interrupted.", *getattr(interrupt, "__notes__", ())]), err=True)
+            click.echo(_with_notes("Interrupted.", interrupt), err=True)
             raise SystemExit(130) from None
         except BrokenPipeError:
             raise  # click ends the program silently, with status 1
-        except OSError as error:
-            _exit(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), error)
-        except MemoryError as error:
-            _exit(f"There is not enough memory. {error}".strip(), error)
-        except (ValueError, ImportError) as error:
-            _exit(str(error) or f"{type(error).__name__}.", error)
+        except (OSError, MemoryError, ValueError, ImportError) as error:
+            click.echo(f"Error: {with_options(_with_notes(_message(error), error))}", err=True)
+            raise SystemExit(1) from None
         if not state().quiet:
             for text in _summarise(raised):
                 click.echo(f"Warning: {with_options(text)}", err=True)
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """Raise Ctrl-C again if it arrives in a callback of compiled code, where Python only reports it."""
-    before = sys.unraisablehook
+def _stoppable() -> Iterator[None]:
+    """End at SIGTERM with status 143 as after an error, so that temporary files are removed.
+
+    Ctrl-C also works in a callback of compiled code, where Python would only report it.
+    """
+    hook = sys.unraisablehook
 
     def again(unraisable: sys.UnraisableHookArgs) -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             interrupt_main()
         else:
-            before(unraisable)
+            hook(unraisable)
 
     sys.unraisablehook = again
-    try:
-        yield
-    finally:
-        sys.unraisablehook = before
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """End at SIGTERM as after an error, so that temporary files are removed. The exit status is 143, as a shell reports it."""
-    if threading.current_thread() is not threading.main_thread():  # where Python has no signals
-        yield
-        return
     before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         signal.signal(signal.SIGTERM, before)
 
 
-def _exit(text: str, error: BaseException) -> NoReturn:
-    click.echo(f"Error: {with_options(' '.join([text, *getattr(error, '__notes__', ())]))}", err=True)
-    raise SystemExit(1)
+def _message(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory. {error}".strip()
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else error.strerror
+    return str(error) or f"{type(error).__name__}."
+
+
+def _with_notes(text: str, error: BaseException) -> str:
+    return " ".join([text, *getattr(error, "__notes__", ())])
 
 
 PARAMETER = re.compile(r"(?<![\w-])(?P<name>[a-z]\w+)(?:(?P<equals>=)(?P<value>'[^']*'|[\w.+-]*\w)?)?(?P<must> must\b)?")
@@ -176,24 +172,22 @@ def progress_bar(title: str, estimator: Any = None) -> Iterator[Callable[..., No
     With an estimator that has `verbose`, it shows what that prints.
     """
     console = Console(file=sys.stderr)
-    watched = console.is_terminal and not state().quiet
-    bar, elapsed = BarColumn(bar_width=12, table_column=Column(min_width=12)), TimeElapsedColumn(Column(min_width=7))
+    if state().quiet or not console.is_terminal:
+        yield lambda done, total, doing=None: None
+        return
     doing = TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1))  # the rest of the line
-    columns = (bar, TaskProgressColumn(), elapsed, TimeRemainingColumn(), doing)
-    with ExitStack() as stack:
-        progress = Progress(*columns, console=console, transient=True, expand=True, disable=not watched)
-        if watched:  # before rich 14.3 a disabled bar prints an empty line
-            stack.enter_context(progress)
+    columns = (BarColumn(bar_width=12), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(), doing)
+    with Progress(*columns, console=console, transient=True, expand=True) as progress, ExitStack() as stack:
         task = progress.add_task(title, total=None)
-        if watched and hasattr(estimator, "verbose"):
+        if hasattr(estimator, "verbose"):
             stack.callback(setattr, estimator, "verbose", estimator.verbose)
-            estimator.verbose = max(1, int(estimator.verbose))
+            estimator.verbose = 1
 
             def show(line: str) -> None:
                 if text := line.partition(": ")[2].strip():
                     progress.update(task, description=text)
 
-            stack.enter_context(redirect_stderr(cast("TextIO", SimpleNamespace(write=show, flush=lambda: None))))
+            stack.enter_context(redirect_stderr(cast("Any", SimpleNamespace(write=show, flush=lambda: None))))
         yield lambda done, total, doing=None: progress.update(task, completed=done, total=total, description=doing)
 
 
@@ -211,37 +205,43 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def report(summary: Mapping[str, Any], show: Callable[[], object]) -> None:
-    """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and as text otherwise."""
+def report(summary: Mapping[str, Any], show: Callable[[], object] | None = None) -> None:
+    """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and otherwise by `show` or as rows."""
     if state().as_json:
         click.echo(to_json(summary))
     elif not state().quiet:
-        show()
+        show() if show else print_rows({name.removeprefix("n_").replace("_", " "): value for name, value in summary.items()})
 
 
-def print_rows(rows: Mapping[str, Any], title: str | None = None, *, err: bool = False) -> None:
-    """Print a name and its value on each line. Values that are None are left out."""
-    table = Table(show_header=False, box=None)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
+def print_rows(rows: Mapping[str, Any], title: str | None = None) -> None:
+    """Print a name and its value on each line; on stderr if points are written to standard output.
+
+    None and NaN are left out, and so are lists and mappings, which only JSON has.
+    """
+    cells = []
     for name, value in rows.items():
-        if value is not None:
-            table.add_row(name, str(value))
-    _print(title, table, err=err)
+        if isinstance(value, str | Path | Real) and value == value:
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            cells.append((name, format(value, "," if isinstance(value, Integral) else ",.4g") if number else str(value)))
+    print_table(title, (), cells, err=Path("-") in rows.values())
 
 
-def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | Text]], below: str | None = None) -> None:
-    """Print a table under its title, with a sentence below if one is given."""
-    table = Table(box=None, pad_edge=False, collapse_padding=True)
-    for k, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if k else "left", style=None if k else "cyan", no_wrap=True)
+def print_table(
+    title: str | None,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    below: str | None = None,
+    *,
+    err: bool = False,
+) -> None:
+    """Print a table under its title, with a sentence below if one is given. Without headings, the last column may wrap."""
+    console = Console(markup=False, highlight=False, stderr=err)
+    table = Table(box=None, pad_edge=False, collapse_padding=True, show_header=bool(headings))
+    for k, heading in enumerate(headings or ("", "")):
+        side: Any = "right" if k and headings else "left"
+        table.add_column(heading, justify=side, style="" if k else "cyan", no_wrap=bool(headings) or not k, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    _print(title, table, below)
-
-
-def _print(title: str | None, table: Table, below: str | None = None, *, err: bool = False) -> None:
-    console = Console(markup=False, highlight=False, stderr=err)
     if title is not None:
         console.print(title, style="bold", soft_wrap=True)
     console.print(table)
@@ -250,16 +250,6 @@ def _print(title: str | None, table: Table, below: str | None = None, *, err: bo
 
 
 def to_json(values: Mapping[str, Any]) -> str:
-    return json.dumps(_jsonable(values), indent=2, allow_nan=False)
-
-
-def _jsonable(value: Any) -> Any:
-    """The value with paths as text, NumPy's numbers as numbers, and NaN and infinity as null."""
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """JSON with paths as text, NumPy's numbers as numbers, and NaN and infinity as null."""
+    text = json.dumps(values, default=lambda value: value.item() if hasattr(value, "item") else str(value))
+    return json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2)

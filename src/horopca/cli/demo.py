@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from ..datasets import load_mammals
 from ..metrics.comparison import default_methods
 from ..metrics.stability import stability_note
 from .compare import print_records, watched_reductions
 from .console import report, state
 from .files import figure_for, write_files
-from .options import command, list_of, writes
-from .points import Annotations
+from .options import command, methods_option, writes
+from .points import Points
 from .reduce import PICTURE_METHOD
 
 
 @command
 @writes("-o", "--output", default="horopca-demo.png", show_default=True, help="Picture to draw: .png, .pdf or .svg.")
-@click.option(
-    "--methods",
-    type=list_of(click.Choice(default_methods())),
-    metavar="NAME,NAME",
-    help=f"Methods to compare; the picture shows the first.  [default: {PICTURE_METHOD} and all others]",
+@methods_option(
+    default_methods(), f"Methods to compare; the picture shows the first.  [default: {PICTURE_METHOD} and all others]"
 )
 def demo(output: Path, methods: list[str] | None) -> None:
     """Reduce WordNet's mammals from 10 dimensions to the disk, and draw them.
@@ -43,7 +38,7 @@ def demo(output: Path, methods: list[str] | None) -> None:
     Y, reduction = next((Y, estimator) for record, Y, estimator in rows if record["method"] == drawn)
     classes = mammals.labels
     note = reduction and stability_note(reduction, mammals.points, classes, groups=classes, called="classes", random_state=seed)
-    Annotations(mammals.names, {"class": classes}, "class").draw(figure, Y, mammals.edges, caption=note)
+    Points(Y, {}, mammals.names, {"class": classes}, "class").draw(figure, mammals.edges, caption=note)
     write_files((output, figure))
     (n, d), records = mammals.points.shape, [record for record, _, _ in rows]
     title = f"{n:,} kinds of mammals, from {d} dimensions to 2; drawn in {output}"

@@ -17,9 +17,9 @@ from ..io.files import named
 from ..io.fits import provenance
 from . import options as opt
 from .clades import clades
-from .console import count, print_rows, progress_bar, report, state
-from .files import STDOUT, Reading, write_files
-from .points import Annotations, annotate, own_names, point_writer
+from .console import progress_bar, report, state
+from .files import Reading, write_files
+from .points import Points, annotate, own_names
 
 CLADE = "clade"  # The column of classes that are derived from the graph.
 DEFAULT_DIMENSIONS = 10  # The default dimension: more add little to a reduction to the plane.
@@ -32,22 +32,17 @@ METHODS: dict[str, Any] = {
 # Attributes of embeddings that are reported, if present, and their names.
 MEASURES = {
     "distortion_": "distortion",
-    "distance_scale_": "scale of distances",
-    "scale_": "edge length",
-    "mean_rank_": "mean rank",
-    "map_": "mean average precision",
+    "distance_scale_": "scale_of_distances",
+    "scale_": "edge_length",
+    "mean_rank_": "mean_rank",
+    "map_": "mean_average_precision",
 }
 embed_options = opt.combined(
-    click.option(
-        "-d",
-        "--dimensions",
-        type=click.IntRange(min=2),
-        help="Dimension of the space.  [default: 10; 2 for `map` and for --method tree]",
+    opt.count_option(
+        "-d", "--dimensions", least=2, help="Dimension of the space.  [default: 10; 2 for `map` and for --method tree]"
     ),
     click.option(
-        "--method",
-        type=click.Choice(list(METHODS)),
-        help="How to embed.  [default: distortion; `map` of a tree: tree]",
+        "--method", type=click.Choice(list(METHODS)), help="How to embed.  [default: distortion; `map` of a tree: tree]"
     ),
     opt.set_option,
     click.option("--root", metavar="NAME", help="Use only this node and the nodes below it."),
@@ -107,62 +102,30 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
     """
     if isinstance(reading.curvature, str):
         raise click.UsageError(f"--curvature must be a number, but is {reading.curvature!r}.")
-    fitted, relation, method = embedding(graph, **options, **reading.coordinates())
-    about, source = annotate_nodes(relation, fitted.names_, reading), {"input": str(graph), **provenance(fitted)}
-    write_files((output, point_writer(fitted.embedding_, about, source, output, key=f"X_{fitted.model}")))
-    (n, columns), time = fitted.embedding_.shape, state().seconds
-    summary = {"graph": graph, "output": output, "method": method, "seed": state().seed, "n_nodes": n, "n_columns": columns}
-    found, model = measures(fitted), fitted.model
-    summary |= {"model": model, "seconds": time, **{name.replace(" ", "_"): value for name, value in found.items()}}
-    rows: dict[str, Any] = {"nodes": f"{n:,}", "points": f"{count(columns, 'column')}, {model}"}
-    rows |= {name: f"{value:.4g}" for name, value in found.items()}
-    rows |= {"metadata": about.note, "time": f"{time:.2f} s", "written to": output}
-    report(summary, lambda: print_rows(rows, err=output == STDOUT))
+    fitted, relations, method = embedding(graph, **options, **reading.coordinates())
+    points, source = annotate_nodes(relations, fitted, reading), {"input": str(graph), **provenance(fitted)}
+    write_files((output, points.writer(source, output, key=f"X_{fitted.model}")))
+    n, columns = points.X.shape
+    summary = {
+        "graph": graph,
+        "method": method,
+        "seed": state().seed,
+        "n_nodes": n,
+        "n_columns": columns,
+        "model": fitted.model,
+    }
+    summary |= {**measures(fitted), "metadata": points.note, "seconds": state().seconds, "output": output}
+    report(summary)
 
 
 # ---------------------------------------------------------------- graphs, also for `horopca map`
-
-
-def read_graph(path: Path, root: str | None = None, relations: Sequence[str] = ("is_a",)) -> Relations:
-    """The graph in a file, or the part of it that is below `root`. Terms of an ontology are called "name (code)"."""
-    with named(path):
-        if is_matrix(path):
-            if root is not None:
-                raise click.UsageError(f"--root is for trees and ontologies, but {path} holds a matrix.")
-            return as_relations(path)
-        found = load_edges(path, root=root, relations=relations)
-    ontology = root is not None or found.codes is not None
-    if found.codes is not None:
-        codes = zip(found.names, found.codes, strict=True)
-        found = found._replace(names=[f"{name} ({code})" if code and code not in name else name for name, code in codes])
-    return as_relations(found)._replace(ontology=ontology)
-
-
-def annotate_nodes(graph: Relations, nodes: list[Any], reading: Reading) -> Annotations:
-    """What is known about the embedded nodes. Their clades are a column, if the graph is a tree or an ontology."""
-    names, edges = [str(name) for name in nodes], np.unique(edges_of(graph, nodes)[0], axis=0)
-    hierarchy = graph.ontology or np.bincount(edges[:, 1], minlength=1).max() <= 1  # nodes with one parent are a tree
-    found = clades(edges, own_names(names)) if hierarchy else None
-    about = annotate(names, len(names), {} if found is None else {CLADE: [clade or "" for clade in found]}, reading)
-    return about if about.colour or found is None else about._replace(colour=CLADE)
-
-
-def edges_of(graph: Relations, nodes: list[Any]) -> tuple[np.ndarray, csr_array]:
-    """Edges (m, 2) between rows, from parents to children, and the matrix (n, n) of their lengths, for the embedded nodes."""
-    row, n = {name: i for i, name in enumerate(nodes)}, len(nodes)
-    rows = np.array([row.get(name, -1) for name in graph.names])[graph.edges[:, ::-1]]
-    embedded = (rows >= 0).all(axis=1)
-    weights = np.ones(len(rows)) if graph.weights is None else graph.weights
-    edges = rows[embedded]
-    unique, first = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)  # an edge may be listed in both directions
-    return edges, csr_array((weights[embedded][first], tuple(unique.T)), shape=(n, n))
 
 
 def embedding(
     path: Path,
     method: str | None,
     dimensions: int | None,
-    settings: tuple[str, ...],
+    settings: Sequence[str],
     root: str | None,
     relations: Sequence[str],
     for_picture: bool = False,
@@ -182,11 +145,45 @@ def embedding(
         raise click.UsageError(f"--method {method} embeds in the plane, but -d is {dimensions}.")
     if graph.distances is not None and method == "poincare":
         raise click.UsageError(f"--method poincare embeds relations, but {path} holds distances: use --method distortion.")
-    dimensions = dimensions or (2 if for_picture else DEFAULT_DIMENSIONS)
-    defaults |= {"n_components": dimensions, "random_state": state().seed}
+    defaults |= {"n_components": dimensions or (2 if for_picture else DEFAULT_DIMENSIONS), "random_state": state().seed}
     estimator = kind(**{name: value for name, value in defaults.items() if name in known} | given)
     with progress_bar(f"Embedding {len(graph.names):,} nodes of {path.name}", estimator):
         return estimator.fit(graph), graph, method
+
+
+def read_graph(path: Path, root: str | None, relations: Sequence[str]) -> Relations:
+    """The graph in a file, or the part of it that is below `root`. Terms of an ontology are called "name (code)"."""
+    with named(path):
+        if is_matrix(path):
+            if root is not None:
+                raise click.UsageError(f"--root is for trees and ontologies, but {path} holds a matrix.")
+            return as_relations(path)
+        found = load_edges(path, root=root, relations=relations)
+    if found.codes is not None:
+        codes = zip(found.names, found.codes, strict=True)
+        found = found._replace(names=[f"{name} ({code})" if code and code not in name else name for name, code in codes])
+    return as_relations(found)._replace(ontology=root is not None or found.codes is not None)
+
+
+def annotate_nodes(graph: Relations, fitted: Any, reading: Reading) -> Points:
+    """The embedded nodes as points. Their clades are a column, if the graph is a tree or an ontology."""
+    names, edges = [str(name) for name in fitted.names_], np.unique(edges_of(graph, fitted.names_)[0], axis=0)
+    hierarchy = graph.ontology or np.bincount(edges[:, 1], minlength=1).max() <= 1  # nodes with one parent are a tree
+    found = clades(edges, own_names(names)) if hierarchy else None
+    columns = {} if found is None else {CLADE: [clade or "" for clade in found]}
+    coordinates = {"model": fitted.model, "curvature": fitted.curvature}
+    points = annotate(Points(fitted.embedding_, coordinates, names, columns), reading)
+    return points if points.colour or found is None else points._replace(colour=CLADE)
+
+
+def edges_of(graph: Relations, nodes: list[Any]) -> tuple[np.ndarray, csr_array]:
+    """Edges (m, 2) between rows, from parents to children, and the matrix (n, n) of their lengths, for the embedded nodes."""
+    row, n = {name: i for i, name in enumerate(nodes)}, len(nodes)
+    rows = np.array([row.get(name, -1) for name in graph.names])[graph.edges[:, ::-1]]
+    embedded = (rows >= 0).all(axis=1)
+    edges, weights = rows[embedded], np.ones(len(rows)) if graph.weights is None else graph.weights
+    unique, first = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)  # an edge may be listed in both directions
+    return edges, csr_array((weights[embedded][first], tuple(unique.T)), shape=(n, n))
 
 
 def measures(fitted: Any) -> dict[str, float]:

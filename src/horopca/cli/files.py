@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
@@ -37,6 +37,7 @@ WORD_VECTORS = (".kv", ".model", ".bin")  # Files of gensim and word2vec. gensim
 PICTURES = (".png", ".pdf", ".svg")
 PAGES = (".html", ".htm")
 MODELS = tuple(geometry.MODELS)
+DEFAULT_COORDINATES: dict[str, Any] = {"model": MODELS[0], "curvature": -1.0}
 PEEKED_BYTES = 1 << 16  # A header line of standard input is shorter than this: it is searched for a tab.
 Writer = Callable[[Path], object] | Any  # writes a file at a path; or a figure, which is saved there
 
@@ -45,40 +46,34 @@ Writer = Callable[[Path], object] | Any  # writes a file at a path; or a figure,
 
 
 class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A file to read; ``-`` is standard input."""
+    """A file to read; ``-`` is standard input, which is copied, because readers look at a file more than once."""
 
     name = "file"
 
     def convert(self, value: Any, param: Parameter | None, ctx: Context | None) -> Path:
-        return _standard_input() if value == "-" else Path(value)
+        if value != "-":
+            return Path(value)
+        if state().stdin is not None:
+            raise click.UsageError("Standard input (-) can be read only once: pass the other input as a file.")
+        folder = Path(get_current_context().find_root().with_resource(tempfile.TemporaryDirectory(prefix="horopca-")))
+        with open(folder / "stdin", "wb") as file:
+            tabs = b"\t" in (line := sys.stdin.buffer.readline(PEEKED_BYTES))
+            file.write(line)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        state().stdin = copy = (folder / "stdin").rename(folder / f"stdin{'.tsv' if tabs else '.csv'}")
+        return copy
 
 
 class OutputFile(click.Path):
     """A file to write: the endings it may have, and how it is checked.
 
-    `after` is the name of another parameter and an ending: the default is the file of that parameter with this ending. If
+    `after` is the name of another parameter: the default is the file of that parameter with the first of these endings. If
     that file is an input, the default is in the current folder.
     """
 
-    def __init__(self, formats: Sequence[str], check: Callable[..., object], after: tuple[str, str] | None) -> None:
+    def __init__(self, formats: Sequence[str], check: Callable[..., object], after: str | None) -> None:
         super().__init__(path_type=Path)
         self.formats, self.check, self.after = formats, check, after
-
-
-def _standard_input() -> Path:
-    """Copy standard input to a temporary file, because readers look at a file more than once."""
-    context, found = get_current_context(), state()
-    if found.stdin is not None:
-        raise click.UsageError("Standard input (-) can be read only once: pass the other input as a file.")
-    folder = Path(tempfile.mkdtemp(prefix="horopca-"))
-    context.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
-    path = folder / "stdin"
-    with open(path, "wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    with open(path, "rb") as file:
-        tabs = b"\t" in file.readline(PEEKED_BYTES)
-    found.stdin = path.rename(path.with_suffix(".tsv" if tabs else ".csv"))
-    return found.stdin
 
 
 def check_files(context: Context) -> None:
@@ -86,29 +81,25 @@ def check_files(context: Context) -> None:
 
     Two paths are the same file also through links, and if one is part of a store at the other.
     """
-    values, inputs, known = context.params, set(), list[tuple[str, Path]]()
-    for param in context.command.params:
-        if isinstance(param.type, InputFile) and values[param.name] is not None:
-            inputs.add(param.name)
-            known.append((_name_of(param), values[param.name]))
-    for param in context.command.params:
-        if not isinstance(param.type, OutputFile):
-            continue
-        path = values[param.name]
-        if path is None and param.type.after is not None:
-            name, suffix = param.type.after
-            path = values[param.name] = (Path(values[name].name) if name in inputs else values[name]).with_suffix(suffix)
-        if path == STDOUT and STDOUT_FORMAT in param.type.formats:
+    values, params = context.params, context.command.params
+    inputs = {param.name: param for param in params if isinstance(param.type, InputFile) and values[param.name] is not None}
+    known = [(_name_of(param), values[name]) for name, param in inputs.items()]
+    for param, kind in ((param, param.type) for param in params if isinstance(param.type, OutputFile)):
+        path, option = values[param.name], _name_of(param)
+        if path is None and kind.after is not None:
+            source = values[kind.after]
+            path = Path(source.name) if kind.after in inputs else source
+            values[param.name] = path = path.with_suffix(kind.formats[0])
+        if path == STDOUT and STDOUT_FORMAT in kind.formats:
             if state().as_json:
                 raise click.UsageError("-o - and --json both write to standard output. Write one of them to a file.")
         elif path is not None:
-            unfinished = [(f"the unfinished {_name_of(param)},", sibling(path, end)) for end in PARTIAL]
-            written = [(_name_of(param), path), *unfinished]
-            for (option, output), (name, other) in product(written, known):
+            written = [(option, path), *((f"the unfinished {option},", sibling(path, end)) for end in PARTIAL)]
+            for (title, output), (name, other) in product(written, known):
                 if is_same(output, other):
                     relation = "contains" if output.resolve() in other.resolve().parents else "is the same file as"
-                    raise click.UsageError(f"{option} {output} {relation} {name} {other}: choose another output.")
-            param.type.check(path, force=state().force, formats=param.type.formats)
+                    raise click.UsageError(f"{title} {output} {relation} {name} {other}: choose another output.")
+            kind.check(path, force=state().force, formats=kind.formats)
             known += written
 
 
@@ -138,14 +129,14 @@ class Reading(NamedTuple):
             raise click.UsageError(
                 "--model auto needs the points in memory. Pass the model; horopca info shows which ones fit."
             )
-        found: dict[str, Any] = {}
-        for name, option, stated, default in (
-            ("model", None if self.model == "auto" else self.model, model, MODELS[0]),
-            ("curvature", None if isinstance(self.curvature, str) else self.curvature, curvature, -1.0),
-        ):
+        found = dict(DEFAULT_COORDINATES)
+        for name, stated in (("model", model), ("curvature", curvature)):
+            option = getattr(self, name)
+            if isinstance(option, str) and option not in MODELS:  # "auto", or the name of a number: `read` finds the value
+                option = None
             if None not in (option, stated) and option != stated:
                 raise ValueError(f"--{name} {option} contradicts the file, which states {name} {stated}. Leave out --{name}.")
-            found[name] = next(value for value in (option, stated, default) if value is not None)
+            found[name] = next(value for value in (option, stated, found[name]) if value is not None)
         return found
 
 
@@ -164,7 +155,7 @@ def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = 
     if reading.model is None and reading.curvature is None and table.model is None:
         _warn_euclidean(table, path)
     if isinstance(reading.curvature, str):
-        table = table._replace(curvature=_curvature_in(table, reading.curvature, path))
+        table = check_metadata(table._replace(curvature=_curvature_in(table, reading.curvature, path)), path)
     if reading.model == "auto" and table.model is None:
         curvature = reading._replace(model=None).coordinates(None, table.curvature)["curvature"]
         table = table._replace(model=choose_coordinates(table.X, "auto", curvature, str(path)).model)
@@ -191,8 +182,7 @@ def _curvature_in(table: Table, key: str, path: Path) -> float:
         named = f", or the name of one in {path}: {listed(found)};" if found else ","
         raise ValueError(f"--curvature must be a number{named} but is {key!r}.")
     with np.errstate(over="ignore"):
-        curvature = -float(np.exp(found[name])) if key.startswith("log:") else -abs(found[name])
-    return check_metadata(table._replace(curvature=curvature), path).curvature or curvature
+        return -float(np.exp(found[name])) if key.startswith("log:") else -float(abs(found[name]))
 
 
 def _clip(table: Table, reading: Reading, margin: float, path: Path) -> Table:
@@ -222,29 +212,28 @@ def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None 
     `outputs` may hold outputs that are written already: they are published with the others.
     """
     with OutputSet(force=state().force) if outputs is None else outputs as outputs:
-        printed = []
+        printed = None
         for path, writer in writers:
             write = writer if callable(writer) else partial(plots.save_figure, writer)
             if path == STDOUT:
-                printed.append(Path(outputs.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}")
-                write(printed[-1])
+                printed = Path(outputs.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
+                write(printed)
             elif path is not None:
                 with _write_errors(path):
                     write(outputs.add(path))
-        for path in printed:
-            _warn_unstated(read_side_file(path))
-            with open(path, "rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+        if printed is not None:
+            _print_file(printed)
         outputs.publish()
 
 
-def _warn_unstated(metadata: Mapping[str, Any]) -> None:
-    """A table on standard output cannot state its model: name the options that the next command needs."""
-    default = Reading().coordinates()
-    options = [f"--{name} {metadata[name]}" for name in default if metadata.get(name, default[name]) != default[name]]
+def _print_file(path: Path) -> None:
+    """Print a table. It cannot state its model: a warning names the options that the next command needs."""
+    stated = read_side_file(path)
+    options = [f"--{name} {stated[name]}" for name, value in DEFAULT_COORDINATES.items() if stated.get(name, value) != value]
     if options:
         warnings.warn(f"Standard output does not state the model: pass {' '.join(options)} to the next command.", stacklevel=2)
+    sys.stdout.buffer.write(path.read_bytes())
+    sys.stdout.buffer.flush()
 
 
 @contextmanager
@@ -255,7 +244,6 @@ def _write_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno is not None:
             raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
-        if type(error) is not OSError:
-            raise
-        # NumPy's error for a short write has no number
-        raise OSError(f"{path} could not be written, perhaps because the disk is full: {str(error).rstrip('.')}.") from error
+        if type(error) is OSError:  # of HDF5
+            raise OSError(f"{path} could not be written: {error}") from error
+        raise

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from .._input.coordinates import (
-    EUCLIDEAN_FACTOR,
-    FLATTEST,
-    LARGEST_RADIUS,
-    MAYBE_EUCLIDEAN_FACTOR,
-    NEAR_BOUNDARY,
-    check_coordinates,
-)
+from .._input.coordinates import EUCLIDEAN_FACTOR, MAYBE_EUCLIDEAN_FACTOR, NEAR_BOUNDARY, Coordinates, check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, radius
 from ..io import Table
 from ..io.arrays import map_npy
 from ..io.description import QUANTILES, Description, describe
-from ..io.files import FormatError, listed, named, printable
-from ..io.metadata import read_side_file
+from ..io.files import FormatError, listed, named, printable, with_columns
+from ..io.metadata import check_metadata, read_side_file, with_metadata
 from ..io.streaming import can_stream
 from ..metrics import flatness
 from ..metrics.hyperbolicity import SAMPLE
@@ -53,10 +47,8 @@ def info(input: Path, reading: Reading) -> None:
     plain = reading._replace(model=None, curvature=None) == Reading() and not isinstance(reading.curvature, str)
     if plain and can_stream(input):
         with named(input):
-            X = map_npy(input)
-            found, side = describe(X), read_side_file(input)
-        beside: dict[str, Any] = {"states": {name: side.get(name) for name in ("model", "curvature")}}
-        beside |= {"has_names": "names" in side, "n_labels": len(set(side.get("labels", ())))}
+            table = check_metadata(with_metadata(Table(map_npy(input)), read_side_file(input), input), input)
+        table = with_columns(table, input)
     else:
         try:
             table = read(input, reading, allow_nonfinite=True)
@@ -64,21 +56,52 @@ def info(input: Path, reading: Reading) -> None:
             if not error.keys or reading.key is not None:
                 raise
             return _list_arrays(input, error.keys)
-        X, found, beside = table.X, describe(table.X), _beside(table)
-    X = X[:: -(-found.n_rows // SAMPLE)]
+    found = describe(table.X)
+    X = table.X[:: -(-found.n_rows // SAMPLE)]
     X = X[np.isfinite(X).all(axis=1)]
-    known = any(value is not None for value in (reading.model, reading.curvature, *beside["states"].values()))
-    found = _in_model(found, X, reading.coordinates(**beside["states"])) if known else found
+    stated: dict[str, Any] = {"model": table.model, "curvature": table.curvature}
+    known = any(value is not None for value in (reading.model, reading.curvature, *stated.values()))
+    if known:
+        found = _in_model(found, X, check_coordinates(**reading.coordinates(**stated)))
     # far outside the ball, as the vectors of word2vec are; every file fits "lorentz-space"
     outside = not known and found.model in (None, "lorentz-space") and not found.fits["poincare"]
     euclidean = outside and found.largest_norm - 1 > EUCLIDEAN_FACTOR
+    rim = None
+    if outside and (over := found.largest_norm - 1) < NEAR_BOUNDARY:
+        rim = f"some rows are on the boundary of the ball or up to {over:.2g} outside: --clip 1e-5 moves them inside"
     curved = None
     if len(X) > 1 and found.candidates and not euclidean:
         curved = flatness(X, model=cast("ModelName", found.candidates[0]), curvature=found.curvature).sentence
-    beside |= {"flatness": curved}
-    rows = {**_rows(found, beside), **_model_rows(found, known, euclidean), "flat or curved": curved}
-    rows |= _outside_rows(found) if outside else {}
+    classes = None if table.labels == table.row_names else table.labels
+    beside: dict[str, Any] = {
+        "column_names": table.names,
+        "n_labels": len(set(classes or ())),
+        "has_names": table.row_names is not None,
+        "words": [name for name, column in table.words.items() if column not in (table.row_names, classes)],
+        "values": list(table.values),
+        "contents": dict(table.contents),
+        "states": stated,
+        "flatness": curved,
+    }
+    rows = {**_rows(found, beside), **_model_rows(found, known, euclidean), "flat or curved": curved, "on the rim": rim}
     report({"input": input, **found._asdict(), **beside}, lambda: print_rows(rows, title=str(input)))
+
+
+def _rows(found: Description, beside: dict[str, Any]) -> dict[str, str | None]:
+    """What a file holds, as text."""
+    names = beside["column_names"]
+    return {
+        "rows": f"{found.n_rows:,}",
+        "columns": f"{found.n_columns}, {found.dtype}" + (f": {listed(names)}" if names else ""),
+        "names": "yes" if beside["has_names"] else None,
+        "classes": f"{beside['n_labels']:,}" if beside["n_labels"] else None,
+        "other columns": listed([*beside["words"], *beside["values"]], "") or None,
+        "arrays": _listed(beside["contents"]),
+        "largest norm": f"{found.largest_norm:.10g}",
+        "clipped": f"{count(found.n_clipped, 'row')} with the largest norm" if found.n_clipped else None,
+        "duplicates": count(found.n_duplicates, "row") if found.n_duplicates else None,
+        "NaN or infinite": count(found.n_nonfinite, "row") if found.n_nonfinite else None,
+    }
 
 
 def _list_arrays(input: Path, keys: list[str]) -> None:
@@ -88,49 +111,18 @@ def _list_arrays(input: Path, keys: list[str]) -> None:
     report({"input": input, "keys": keys, "contents": contents}, lambda: print_rows(rows, title=str(input)))
 
 
-def _listed(contents: dict[str, Any]) -> str | None:
+def _listed(contents: Mapping[str, Any]) -> str | None:
     """The arrays of a file with their shapes, and its numbers."""
     held = [f"{k} {'×'.join(map(str, v))}" if isinstance(v, list) else f"{k} = {v:g}" for k, v in contents.items()]
     return printable(", ".join(held[:SHOWN] + [f"and {len(held) - SHOWN} more"] * (len(held) > SHOWN))) or None
 
 
-def _beside(table: Table) -> dict[str, Any]:
-    """What a table holds beside its numbers."""
-    classes = None if table.labels is None or table.labels == table.row_names else table.labels
-    return {
-        "column_names": table.names,
-        "n_labels": len(set(classes or ())),
-        "has_names": table.row_names is not None,
-        "words": [name for name, column in table.words.items() if column not in (table.row_names, classes)],
-        "values": list(table.values),
-        "contents": dict(table.contents),
-        "states": {"model": table.model, "curvature": table.curvature},
-    }
-
-
-def _in_model(found: Description, X: np.ndarray, coordinates: dict[str, Any]) -> Description:
+def _in_model(found: Description, X: np.ndarray, given: Coordinates) -> Description:
     """The description of points in the model and curvature that the file states or the options give."""
-    given = check_coordinates(**coordinates)
-    points = np.concatenate([np.asarray(chunk.points()) for chunk in check_rows(X, given).chunks()])
-    radii = dict(zip(QUANTILES, np.quantile(radius(points) / given.scale, QUANTILES).tolist(), strict=True))
-    model = given.model
-    return found._replace(model=model, curvature=given.curvature, candidates=(model,), radius={model: radii})
-
-
-def _rows(found: Description, beside: dict[str, Any]) -> dict[str, str | None]:
-    names = beside.get("column_names")
-    return {
-        "rows": f"{found.n_rows:,}",
-        "columns": f"{found.n_columns}, {found.dtype}" + (f": {listed(names)}" if names else ""),
-        "names": "yes" if beside.get("has_names") else None,
-        "classes": f"{beside['n_labels']:,}" if beside.get("n_labels") else None,
-        "other columns": listed([*beside.get("words", ()), *beside.get("values", ())], "") or None,
-        "arrays": _listed(beside.get("contents", {})),
-        "largest norm": f"{found.largest_norm:.10g}",
-        "clipped": f"{count(found.n_clipped, 'row')} with the largest norm" if found.n_clipped else None,
-        "duplicates": count(found.n_duplicates, "row") if found.n_duplicates else None,
-        "NaN or infinite": count(found.n_nonfinite, "row") if found.n_nonfinite else None,
-    }
+    radii = np.quantile(radius(check_rows(X, given).all()) / given.scale, QUANTILES).tolist()
+    model, curvature = given
+    radii = {model: dict(zip(QUANTILES, radii, strict=True))}
+    return found._replace(model=model, curvature=curvature, candidates=(model,), radius=radii)
 
 
 def _model_rows(found: Description, known: bool, euclidean: bool) -> dict[str, str | None]:
@@ -150,17 +142,3 @@ def _model_rows(found: Description, known: bool, euclidean: bool) -> dict[str, s
         quartiles = "  ".join(f"{value:.3g}" for value in values.values())
         rows["radius" if name == found.model else f"radius as {name}"] = f"{quartiles}   (minimum, quartiles, maximum)"
     return rows
-
-
-def _outside_rows(found: Description) -> dict[str, str | None]:
-    """At which curvatures a model could hold rows that are outside the unit ball."""
-    over = found.largest_norm - 1
-    near = f"some rows are on the boundary or up to {over:.2g} outside: --clip 1e-5 moves them inside"
-    tangent = None if found.fits["tangent"] else _holds(LARGEST_RADIUS / found.largest_norm)
-    return {"as a ball": near if over < NEAR_BOUNDARY else _holds(1 / found.largest_norm), "as tangent": tangent}
-
-
-def _holds(scale: float) -> str:
-    """The curvatures at which a model holds rows that must shrink by `scale` to fit at curvature -1."""
-    bound = -(scale**2)
-    return f"holds the rows at curvatures between {bound:.4g} and 0" if bound < -FLATTEST else "holds them at no curvature"

@@ -13,10 +13,10 @@ from ..geometry import from_hyperboloid, to_hyperboloid
 from ..metrics.comparison import make_reduction
 from ..metrics.stability import stability_note
 from ..plots.views import choose_centre
-from .console import print_rows, progress_bar, report, state
+from .console import progress_bar, report, state
 from .embed import CLADE, annotate_nodes, edges_of, embed_options, embedding, measures
 from .files import PAGES, Reading, figure_for, write_files
-from .options import command, metadata_options, names_option, points_argument, writes
+from .options import command, metadata_options, names_option, output_option, points_argument, writes
 from .reduce import PICTURE_METHOD
 
 PICTURE_RADIUS = 6.0  # The default max_radius: points farther out look as if they were on the boundary of the disk.
@@ -25,31 +25,14 @@ PICTURE_RADIUS = 6.0  # The default max_radius: points farther out look as if th
 @command
 @points_argument("graph")
 @embed_options
-@writes(
-    "-o",
-    "--output",
-    formats=PAGES,
-    after=("graph", ".html"),
-    help="Page to write.  [default: the name of GRAPH with .html, in this folder]",
-)
-@writes(
-    "--plot",
-    after=("output", ".png"),
-    help="Picture to draw: .png, .pdf or .svg.  [default: the name of the page with .png]",
-)
+@output_option("Page", "graph", PAGES)
+@writes("--plot", after="output", help="Picture to draw: .png, .pdf or .svg.  [default: the name of the page with .png]")
 @click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
 @names_option
 @click.option("--edges/--no-edges", "with_edges", default=True, help="Whether to draw the edges.  [default: edges]")
 @metadata_options
 def map(
-    graph: Path,
-    output: Path,
-    plot: Path,
-    title: str | None,
-    names: str,
-    with_edges: bool,
-    reading: Reading,
-    **options: Any,
+    graph: Path, output: Path, plot: Path, title: str | None, names: str, with_edges: bool, reading: Reading, **options: Any
 ) -> None:
     """Draw GRAPH in the hyperbolic plane: a page to explore and a picture.
 
@@ -73,28 +56,24 @@ def map(
     """
     figure, title, seed = figure_for(plot), title or graph.stem, state().seed
     fitted, source, method = embedding(graph, **options, for_picture=True, max_radius=PICTURE_RADIUS)
-    X, (edges, lengths) = fitted.embedding_, edges_of(source, fitted.names_)
-    about, top = annotate_nodes(source, fitted.names_, reading), root_of_tree(edges, len(X))
+    points, (edges, lengths) = annotate_nodes(source, fitted, reading), edges_of(source, fitted.names_)
+    X, n, top = points.X, len(points.X), root_of_tree(edges, len(points.X))
     original: dict[str, Any] = {"original": lengths}
     if source.distances is not None:
         original, with_edges = {"original": fitted.distance_scale_ * source.distances, "metric": "precomputed"}, False
     reducer: Any = None if X.shape[1] == 2 else make_reduction(PICTURE_METHOD, 2, random_state=seed)
-    with progress_bar(f"Reducing {len(X):,} points to the plane", reducer) as update:
-        Y = X if reducer is None else reducer.fit_transform(X)
-        update(0, 1, f"Drawing {len(X):,} points")
-        halved: dict[str, Any] = {"groups": about.columns.get(CLADE), "called": "clades", "random_state": seed}
-        stable = reducer and stability_note(reducer, X, about.labels, **halved)
-        centre = from_hyperboloid(choose_centre(to_hyperboloid(Y), top), "poincare")
-        start = None if with_edges else top  # explore finds it in the edges
-        page = explore(Y, **about.page_arguments(), **original, edges=edges if with_edges else None, root=start, title=title)
-        about.draw(figure, Y, edges, title=title, names=names, with_edges=with_edges, centre=centre, caption=stable)
+    with progress_bar(f"Reducing {n:,} points to the plane", reducer) as update:
+        images = points if reducer is None else points._replace(X=reducer.fit_transform(X))
+        update(0, 1, f"Drawing {n:,} points")
+        halved: dict[str, Any] = {"groups": points.columns.get(CLADE), "called": "clades", "random_state": seed}
+        stable = reducer and stability_note(reducer, X, points.labels, **halved)
+        centre = from_hyperboloid(choose_centre(to_hyperboloid(images.X), top), "poincare")
+        shown: dict[str, Any] = {"edges": edges} if with_edges else {"root": top}  # explore finds the root in the edges
+        page = explore(images.X, **images.page_arguments(), **original, **shown, title=title)
+        images.draw(figure, edges, title=title, names=names, with_edges=with_edges, centre=centre, caption=stable)
         write_files((output, page.save), (plot, figure))
-    found, time = measures(fitted), state().seconds
-    summary = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "method": method, "n_dimensions": X.shape[1]}
-    summary |= {"seed": seed, **{f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}}
-    summary |= {"distortion": page.distortion, "stability": stable, "seconds": time}
-    rows: dict[str, Any] = {"nodes": f"{len(X):,}", "method": method if reducer is None else f"{method}, then {PICTURE_METHOD}"}
-    rows |= {f"embedding, {name}": f"{value:.4g}" for name, value in found.items() if reducer is not None}
-    rows["distortion"] = None if page.distortion is None else f"{page.distortion:.4g}, from the graph to the picture"
-    rows |= {"stability": stable, "metadata": about.note, "time": f"{time:.2f} s", "page in": output, "drawn in": plot}
-    report(summary, lambda: print_rows(rows))
+    how = method if reducer is None else f"{method}, then {PICTURE_METHOD}"
+    summary = {"graph": graph, "n_nodes": n, "method": how, "n_dimensions": X.shape[1], "seed": seed}
+    summary |= {f"embedding_{name}": value for name, value in measures(fitted).items()}
+    summary |= {"distortion": page.distortion, "stability": stable, "metadata": points.note}
+    report({**summary, "seconds": state().seconds, "output": output, "plot": plot})

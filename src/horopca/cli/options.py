@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any, get_type_hints
 
 import click
@@ -14,7 +15,7 @@ from click import Context
 from ..io.output import check_output
 from ..metrics.comparison import METHODS, make_reduction
 from ..plots.views import VIEWS
-from .console import common_options, print_rows
+from .console import common_options, print_rows, state
 from .files import MODELS, PICTURES, InputFile, OutputFile, Reading, check_files
 from .points import NAMES
 
@@ -22,7 +23,10 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Command(click.Command):
-    """A command that also takes the common options, and whose files are checked before it is called."""
+    """A command that also takes the common options, and whose files are checked before it is called.
+
+    The options that say how to read the points are one argument of the function, `reading`.
+    """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         settings["epilog"] = "Every command also takes --seed N, --json, --quiet and --force: see `horopca --help`."
@@ -31,8 +35,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: Context) -> Any:
         check_files(ctx)
-        reading = {name: ctx.params.pop(name) for name in Reading._fields if name in ctx.params}
-        if reading:
+        if reading := {name: ctx.params.pop(name) for name in Reading._fields if name in ctx.params}:
             ctx.params["reading"] = Reading(**reading)
         return super().invoke(ctx)
 
@@ -47,12 +50,7 @@ def command(function: Callable[..., Any]) -> Command:
 
 def list_of(convert: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
     """A type for values that are separated by commas; repeated values count once."""
-
-    def convert_all(value: Any) -> list[Any]:
-        parts = value.split(",") if isinstance(value, str) else value
-        return list(dict.fromkeys(convert(part.strip()) for part in parts))
-
-    return convert_all
+    return lambda value: list(dict.fromkeys(convert(part.strip()) for part in value.split(",")))
 
 
 def number_or_key(value: str) -> float | str:
@@ -63,19 +61,6 @@ def number_or_key(value: str) -> float | str:
         return value
 
 
-def component_count(value: str) -> int | float | str:
-    """A number of components, a fraction of the variance, or "all"."""
-    if value == "all":
-        return value
-    try:
-        number = int(value) if value.strip().isdecimal() else float(value)
-    except ValueError:
-        number = math.nan
-    if not (0 < number < 1 or (1 <= number < math.inf and number == int(number))):
-        raise click.BadParameter(f"{value!r} is not a positive integer, a fraction of the variance (0 to 1) or 'all'.")
-    return number if number < 1 else int(number)
-
-
 # ---------------------------------------------------------------- decorators
 
 
@@ -83,14 +68,19 @@ def points_argument(name: str = "input") -> Decorator:
     return click.argument(name, type=InputFile())
 
 
-def choice(name: str, values: Sequence[str], help: str) -> Decorator:
-    """An option with a few values, the first of them the default."""
-    return click.option(f"--{name}", type=click.Choice(values), default=values[0], show_default=True, help=help)
-
-
 def view_option(*more: str) -> Decorator:
     ball = " ball: points in three dimensions." if "ball" in more else ""
-    return choice("view", ("auto", *VIEWS, *more), f"auto: the disk, or by distance if most points would lie on its rim.{ball}")
+    text = f"auto: the disk, or by distance if most points would lie on its rim.{ball}"
+    return click.option("--view", type=click.Choice(("auto", *VIEWS, *more)), default="auto", show_default=True, help=text)
+
+
+def count_option(*names: str, least: int = 1, **options: Any) -> Decorator:
+    return click.option(*names, type=click.IntRange(min=least), show_default="default" in options, **options)
+
+
+def methods_option(choices: Iterable[str], help: str) -> Decorator:
+    kind = list_of(click.Choice(list(choices), case_sensitive=False))
+    return click.option("--methods", type=kind, metavar="NAME,NAME", help=help)
 
 
 def reads(*names: str, metavar: str = "FILE", help: str) -> Decorator:
@@ -101,22 +91,23 @@ def writes(
     *names: str,
     formats: Sequence[str] = PICTURES,
     check: Callable[..., object] = check_output,
-    after: tuple[str, str] | None = None,
+    after: str | None = None,
     **options: Any,
 ) -> Decorator:
     """A file to write, with the arguments of `OutputFile`."""
     return click.option(*names, type=OutputFile(formats, check, after), metavar="FILE", **options)
 
 
+def output_option(what: str, after: str, formats: Sequence[str]) -> Decorator:
+    """A page or a picture, by default in this folder and with the name of the input `after`."""
+    default = f"[default: the name of {after.upper()} with {formats[0]}, in this folder]"
+    text = f"{what} to write: {', '.join(formats)}.  {default}"
+    return writes("-o", "--output", formats=formats, after=after, help=text)
+
+
 def combined(*options: Decorator) -> Decorator:
     """Several options as one decorator, in this order in the help."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
+    return lambda function: reduce(lambda decorated, option: option(decorated), reversed(options), function)
 
 
 # Fields of `Reading`, which the command gets as one argument.
@@ -143,9 +134,7 @@ metadata_options = combined(
         help="Column to colour by, of the points' file or of --metadata. Further ones (a,b) are written too.",
     ),
 )
-key_option = click.option(
-    "--key", help="Which array of a file, such as obsm/X_poincare, or which columns of a table, such as 'x*'."
-)
+key_option = click.option("--key", help="Which array of a file, such as obsm/X_poincare, or columns of a table, such as 'x*'.")
 clip_option = click.option(
     "--clip",
     type=click.FloatRange(0, 0.1, min_open=True),
@@ -158,7 +147,13 @@ picture_reading_options = combined(metadata_options, reading_options)
 palette_option = click.option(
     "--palette", type=list_of(str), metavar="COLOURS", help="Colours of the classes, such as '#0072B2,#E69F00'."
 )
-names_option = choice("names", NAMES, help="Which names to write; auto: all, except barcodes of cells.")
+names_option = click.option(
+    "--names",
+    type=click.Choice(NAMES),
+    default="auto",
+    show_default=True,
+    help="Which names to write; auto: all, except barcodes of cells.",
+)
 edges_option = reads("--edges", help="Edges to draw, two nodes on each line: names, or row numbers from 0.")
 groups_option = reads(
     "--groups",
@@ -167,9 +162,7 @@ groups_option = reads(
     "of each row on a line.",
 )
 jobs_option = click.option("--n-jobs", type=int, help="Number of parallel fits; -1: one per core.")
-folds_option = click.option(
-    "--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation."
-)
+folds_option = count_option("--folds", "cv", least=2, default=5, help="Folds of the cross-validation.")
 set_option = click.option(
     "--set",
     "settings",
@@ -226,9 +219,9 @@ def _value(text: str) -> Any:
         return text
 
 
-def make_estimator(method: str, n_components: int | float | None, given: Iterable[str], **settings: Any) -> Any:
+def make_estimator(method: str, n_components: int | float | None, given: Iterable[str], coordinates: Mapping[str, Any]) -> Any:
     """The unfitted estimator of a method with the parameters of ``--set``."""
     values = parse_settings(METHODS[method].estimator, given, method, METHODS[method].options)
-    estimator: Any = make_reduction(method, n_components, **settings, **values)
+    estimator: Any = make_reduction(method, n_components, random_state=state().seed, **coordinates, **values)
     estimator._check_parameters()
     return estimator

@@ -31,9 +31,11 @@ NAMES = ("auto", "all", "leaves", "none")
 Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
 
 
-class Annotations(NamedTuple):
-    """Names and columns of n points, beside their coordinates."""
+class Points(NamedTuple):
+    """Points with their coordinates, names and columns."""
 
+    X: Any  # (n, d)
+    coordinates: Mapping[str, Any] = {}  # model and curvature
     names: list[str] | None = None
     columns: Mapping[str, Column] = {}
     colour: str | None = None  # the column to colour by
@@ -48,10 +50,50 @@ class Annotations(NamedTuple):
         column = None if self.colour is None else self.columns[self.colour]
         return None if column is None or isinstance(column, np.ndarray) else [text or None for text in column]
 
+    def column(self, source: Path | None, noun: str) -> list[str] | None:
+        """One text for each point: a column, or the lines of a file."""
+        if source is None:
+            return None
+        if str(source) in self.columns:
+            return [str(value) for value in self.columns[str(source)]]
+        with named(source):
+            found = load_labels(source)
+        if len(found) != len(self.X):
+            raise ValueError(f"{source} must hold one {noun} for each of the {len(self.X)} rows, but holds {len(found)}.")
+        return found
+
+    def edges(self, path: Path | None) -> np.ndarray | None:
+        """Pairs of rows (m, 2) in a file."""
+        if path is None:
+            return None
+        with named(path):
+            return load_row_edges(path, self.names)
+
+    def row(self, name: str, option: str) -> int:
+        """The row of a point by its name (with or without its code), its code, its number, or a part of its name."""
+        names, n = self.names or [], len(self.X)
+        part, is_row = name.lower(), name.isdecimal() and int(name) < n
+        exact = (
+            lambda other: other == name,
+            lambda other: other.endswith(f"({name})"),
+            lambda other: other.startswith(f"{name} (") and other.endswith(")"),
+        )
+        for fits in exact if is_row else (*exact, lambda other: part in other.lower()):
+            found = [i for i, other in enumerate(names) if fits(other)]
+            if len(found) == 1:
+                return found[0]
+            if found:
+                some = listed(names[i] for i in found)
+                raise ValueError(f"{option} must be the name of one point, but {len(found):,} match {name!r}: {some}.")
+        if not is_row:
+            raise ValueError(f"{option} must be the name or the row number (0 to {n - 1:,}) of a point, but is {name!r}.")
+        return int(name)
+
+    # ---------------------------------------------------------------- pictures, pages and files of the points
+
     def draw(
         self,
         figure: Any,
-        Y: Any,
         edges: np.ndarray | None = None,
         *,
         names: str = NAMES[0],
@@ -62,8 +104,8 @@ class Annotations(NamedTuple):
         """Draw points of the plane with their colours, and with the names that `names` of ``--names`` selects."""
         numbers = self.colour is not None and self.labels is None
         colours = {"values": self.columns[str(self.colour)], "value_name": self.colour} if numbers else {"labels": self.labels}
-        options = {"palette": self.palette, "names": self._drawn_names(names, edges), **colours, **options}
-        plots.plot_plane(Y, edges=edges if with_edges else None, ax=figure.subplots(), **options)
+        options = {"palette": self.palette, "names": self._drawn_names(names, edges), **self.coordinates, **colours, **options}
+        plots.plot_plane(self.X, edges=edges if with_edges else None, ax=figure.subplots(), **options)
         if caption is not None:
             figure.supxlabel(fill(caption, CAPTION_WIDTH, break_on_hyphens=False), fontsize=CAPTION_SIZE, x=0.01, ha="left")
 
@@ -79,21 +121,34 @@ class Annotations(NamedTuple):
         return [name if degree < 2 else "" for name, degree in zip(names, degrees, strict=True)]
 
     def page_arguments(self) -> dict[str, Any]:
-        """Names and columns as arguments of `explore`, the column to colour by first: classes, numbers, and texts."""
-        order = sorted(self.columns, key=lambda name: name != self.colour)
-        numbers = {name: self.columns[name] for name in order if isinstance(self.columns[name], np.ndarray)}
-        words = {name: [text or None for text in self.columns[name]] for name in order if name not in numbers}
-        varied = [name for name, column in words.items() if len(set(column)) > DISTINCT_TEXTS * len(column)]
-        texts = {name: words[name] for name in varied if name != self.colour}
-        labels: Any = {name: column for name, column in words.items() if name not in texts}
-        details = {name: [text or "" for text in column] for name, column in texts.items()}
+        """Arguments of `explore`: coordinates, names, and columns, the one to colour by first: classes, numbers and texts."""
+        labels: Any = {}
+        values: dict[str, np.ndarray] = {}
+        details: dict[str, list[str]] = {}
+        for name in sorted(self.columns, key=lambda name: name != self.colour):
+            column = self.columns[name]
+            if isinstance(column, np.ndarray):
+                values[name] = column
+            elif name != self.colour and len(set(column)) > DISTINCT_TEXTS * len(column):
+                details[name] = column
+            else:
+                labels[name] = [text or None for text in column]
         if self.cells and self.names is not None:  # to be searched, but not to be written on the page
             details["cell"] = self.names
-        if len(labels) == 1 and not details and not numbers:
+        if len(labels) == 1 and not details and not values:
             (labels,) = labels.values()
         names = None if self.names is None or self.cells else own_names(self.names)
-        found = {"names": names, "labels": labels, "values": numbers, "details": details}
-        return {name: value for name, value in found.items() if value}
+        found = {"names": names, "labels": labels, "values": values, "details": details}
+        return {**self.coordinates, **{name: value for name, value in found.items() if value}}
+
+    def writer(self, source: dict[str, Any], output: Path | None, **h5ad: Any) -> Writer:
+        """A function that writes points with their classes, names and metadata; the output's name selects the format."""
+        more = h5ad if output is not None and output.suffix.lower() == ".h5ad" else {}
+        labels = None if self.labels is None else [label or "" for label in self.labels]
+        columns = {name: self.columns[name] for name in self.others}
+        if labels is not None and self.colour != OWN_LABELS:  # the next command knows the classes by the name of their column
+            source = {**source, LABEL_COLUMN: self.colour}
+        return lambda path: save(path, self.X, labels, names=self.names, columns=columns, source=source, **more)
 
 
 def own_names(names: Sequence[str]) -> list[str]:
@@ -101,41 +156,40 @@ def own_names(names: Sequence[str]) -> list[str]:
     return ["" if GENERATED_NAME.fullmatch(name) else name for name in names]
 
 
-def read_points(path: Path, reading: Reading, *columns: object) -> tuple[Any, Annotations, dict[str, Any]]:
-    """The points in a file, the columns of the file and of ``--metadata``, and the model and the curvature.
+def read_points(path: Path, reading: Reading, *columns: object) -> Points:
+    """The points in a file, with the columns of the file and of ``--metadata``.
 
     Those of `columns` that are numbers are not coordinates.
     """
     wanted = {*(reading.colour_by or ()), *map(str, columns)}
     table = read(path, reading, values=wanted)
-    classes = None if table.labels is None or table.labels == table.row_names else table.labels
-    own_name = next((name for name, words in table.words.items() if words == classes), OWN_LABELS)
-    called = OWN_LABELS if OWN_LABELS in wanted or UNNAMED.fullmatch(own_name) else own_name
-    own: dict[str, Column] = {} if classes is None else {called: classes}
-    own |= {name: words for name, words in table.words.items() if name in wanted or words not in (table.row_names, classes)}
-    found = annotate(table.row_names, len(table.X), {**own, **table.values}, reading)
+    classes = None if table.labels == table.row_names else table.labels
+    header = next((name for name, words in table.words.items() if words == classes), OWN_LABELS)
+    called = OWN_LABELS if OWN_LABELS in wanted or UNNAMED.fullmatch(header) else header
+    words = {name: words for name, words in table.words.items() if name in wanted or words not in (table.row_names, classes)}
+    own: dict[str, Column] = {**({} if classes is None else {called: classes}), **words, **table.values}
+    found = annotate(Points(table.X, reading.coordinates(table.model, table.curvature), table.row_names, own), reading)
     if found.colour is None and classes is not None and len(set(classes)) < len(classes):
         found = found._replace(colour=called)
-    palette = table.colours.get(own_name if found.colour == called else found.colour or "")
+    palette = table.colours.get(header if found.colour == called else found.colour or "")
     cells = ending(path) == ".h5ad" or all(BARCODE.search(name) for name in found.names or [""])
-    found = found._replace(palette=palette, cells=cells)
-    return table.X, found, reading.coordinates(table.model, table.curvature)
+    return found._replace(palette=palette, cells=cells)
 
 
-def annotate(names: list[str] | None, n: int, own: Mapping[str, Column], reading: Reading) -> Annotations:
-    """The names and the columns `own` of a file of n points, with the columns of ``--metadata``."""
-    columns, colours, note = dict(own), reading.colour_by or [], None
+def annotate(points: Points, reading: Reading) -> Points:
+    """Points with the columns of ``--metadata`` too, and the columns to colour by."""
+    columns, colours, names, note = dict(points.columns), reading.colour_by or [], points.names, None
     if reading.metadata is not None:
         with named(reading.metadata):
-            table = _read_table(reading.metadata, n)
-        joined, names, note = _join(table, names, n, reading.metadata)
+            table = _read_table(reading.metadata, len(points.X))
+        joined, names, note = _join(table, names, len(points.X), reading.metadata)
         columns |= joined
         colours = colours or (list(joined) if len(table) == 1 else [])
     for name in colours:
         if name not in columns:
             raise ValueError(f"--colour-by must be a column, but there is no column {name!r}; there are: {listed(columns)}.")
     typed = {name: _typed(column) for name, column in columns.items()}
-    return Annotations(names, typed, colours[0] if colours else None, note, others=colours[1:])
+    return points._replace(names=names, columns=typed, colour=next(iter(colours), None), note=note, others=colours[1:])
 
 
 def _typed(column: Column) -> Column:
@@ -155,9 +209,8 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
     with open_lines(path, Budget(path)) as lines:
         text = list(lines)
     delimiter = next((mark for mark in ("\t", ",") if text and mark in text[0]), None)
-    if delimiter is None or ending(path) in (".txt", ".npy"):
-        column = [line.strip() for line in (load_labels(path) if ending(path) == ".npy" else text)]
-        return {"metadata": column[len(column) == n + 1 :]}  # without a heading
+    if delimiter is None or ending(path) == ".txt":
+        return {"metadata": [line.strip() for line in text[len(text) == n + 1 :]]}  # without a heading
     try:
         header, *rows = [fields for fields in csv.reader(text, delimiter=delimiter) if any(fields)]
     except csv.Error as error:
@@ -170,85 +223,27 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
 
 def _join(
     table: Mapping[str, list[str]], names: list[str] | None, n: int, path: Path
-) -> tuple[dict[str, list[str]], list[str] | None, str]:
+) -> tuple[Mapping[str, list[str]], list[str] | None, str]:
     """The columns of a table in the order of the points, the names of the points, and how they were joined.
 
     The column that holds most of the names is used. Points without names, and a single column, are in the order of the rows.
     """
     if names is None or len(table) == 1:
-        first, size = next(iter(table)), len(next(iter(table.values())))
-        if size != n:
-            raise ValueError(f"{path} must hold one line for each of the {n} points, but holds {size}.")
-        if names is None and len(set(table[first])) == n:
-            return {name: column for name, column in table.items() if name != first}, table[first], f"{n:,} points, in order"
-        return dict(table), names, f"{n:,} points, in order"
-    known = set(names)
+        first, column = next(iter(table.items()))
+        if len(column) != n:
+            raise ValueError(f"{path} must hold one line for each of the {n} points, but holds {len(column)}.")
+        if names is None and len(set(column)) == n:
+            table, names = {name: table[name] for name in table if name != first}, column
+        return table, names, f"{n:,} points, in order"
+    known = set(names) - {""}
     key = max(table, key=lambda name: len(known.intersection(table[name])))
-    row = {name: k for k, name in reversed(list(enumerate(table[key]))) if name}  # the first row of a repeated name
+    rows = [(name, k) for k, name in enumerate(table[key]) if name in known]
+    row = dict(reversed(rows))  # the first row of a repeated name
     found = sum(name in row for name in names)
     if not found:
         example = max(names[:9], key=len)
         raise ValueError(f"{path} has no column with names of points, such as {example!r}; its columns are {listed(table)}.")
     chosen = [row.get(name) for name in names]
     columns = {c: ["" if k is None else column[k] for k in chosen] for c, column in table.items() if c != key}
-    known_rows = [name for name in table[key] if name in known]
-    again = f"; {count(len(known_rows) - len(row.keys() & known), 'row')} with a repeated name left out"
-    repeated = again if len(known_rows) > len(set(known_rows)) else ""
-    return columns, names, f"{found:,} of {n:,} points, joined by {key!r}{repeated}"
-
-
-# ---------------------------------------------------------------- rows, edges and names
-
-
-def read_lines(path: Path, n: int, noun: str) -> list[str]:
-    """One text for each of n rows."""
-    with named(path):
-        found = load_labels(path)
-    if len(found) != n:
-        raise ValueError(f"{path} must hold one {noun} for each of the {n} rows, but holds {len(found)}.")
-    return found
-
-
-def column_or_lines(source: Path | None, about: Annotations, n: int, noun: str) -> list[str] | None:
-    """One text for each of n rows: a column of the points' file, or the lines of another file."""
-    if source is None or str(source) not in about.columns:
-        return None if source is None else read_lines(source, n, noun)
-    return [str(value) for value in about.columns[str(source)]]
-
-
-def read_edges(path: Path | None, names: list[str] | None) -> np.ndarray | None:
-    """Pairs of rows (m, 2) in a file."""
-    if path is None:
-        return None
-    with named(path):
-        return load_row_edges(path, names)
-
-
-def row_of(name: str, names: Sequence[str] | None, n: int, option: str) -> int:
-    """The row of one of n points by its name (with or without its code), its code, its number, or a part of its name."""
-    part, is_row = name.lower(), name.isdecimal() and int(name) < n
-    exact = (
-        lambda other: other == name,
-        lambda other: other.endswith(f"({name})"),
-        lambda other: other.startswith(f"{name} (") and other.endswith(")"),
-    )
-    for fits in exact if is_row else (*exact, lambda other: part in other.lower()):
-        found = [i for i, other in enumerate(names or ()) if fits(other)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            some = listed((names or ())[i] for i in found)
-            raise ValueError(f"{option} must be the name of one point, but {len(found):,} match {name!r}: {some}.")
-    if not is_row:
-        raise ValueError(f"{option} must be the name or the row number (0 to {n - 1:,}) of a point, but is {name!r}.")
-    return int(name)
-
-
-def point_writer(Y: Any, about: Annotations, source: dict[str, Any], output: Path | None, **h5ad: Any) -> Writer:
-    """A function that writes points with their classes, names and metadata; the output's name selects the format."""
-    more = h5ad if output is not None and output.suffix.lower() == ".h5ad" else {}
-    labels = None if about.labels is None else [label or "" for label in about.labels]
-    columns = {name: about.columns[name] for name in about.others}
-    if labels is not None and about.colour != OWN_LABELS:  # the next command knows the classes by the name of their column
-        source = {**source, LABEL_COLUMN: about.colour}
-    return lambda path: save(path, Y, labels, names=about.names, columns=columns, source=source, **more)
+    again = f"; {count(len(rows) - len(row), 'row')} with a repeated name left out" if len(rows) > len(row) else ""
+    return columns, names, f"{found:,} of {n:,} points, joined by {key!r}{again}"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
 from click import get_current_context
+from click.core import ParameterSource
 
+from .._input.rows import check_rows
 from ..estimators.base import HyperbolicReduction
 from ..estimators.fitting import fitted_coordinates
 from ..io import FORMATS, Table, load_fitted, save_fitted
@@ -21,20 +23,40 @@ from ..io.files import named
 from ..io.fits import provenance
 from ..io.metadata import check_metadata, read_side_file
 from ..io.output import OutputSet, check_output
-from ..io.stores import check_store
+from ..io.stores import check_store, open_store, write_store
 from ..io.streaming import STREAMED, add_reduced_file, fit_to, is_large
 from ..metrics import average_distortion
-from ..metrics.comparison import METHODS, kept_neighbours, report_pairs
+from ..metrics.comparison import kept_neighbours, report_pairs
 from ..metrics.neighbours import NEAR_MEASURES
 from . import options as opt
 from .compare import few_neighbours
-from .console import log, print_rows, progress_bar, report, state, to_json
-from .files import MODELS, STDOUT, Reading, Writer, figure_for, write_files
-from .points import Annotations, point_writer, read_edges, read_points
+from .console import log, progress_bar, report, state
+from .dask import cluster
+from .files import MODELS, Reading, Writer, figure_for, write_files
+from .points import Points, read_points
 
 MEASURED_ROWS = 1 << 14  # More rows are measured on a random sample of this size: some seconds, and errors below 1 %.
+MEASURES = ("distortion", "distortion_error", "n_measured", "n_neighbors", *NEAR_MEASURES)
 DRAWN_ROWS = 1 << 18  # The largest number of points in a plot of a large file: more do not change the picture.
+# Options that cannot be given together: chunks are not read into memory, and a saved fit has its parameters.
+CONFLICTS = {
+    "address": ("edges", "clip", "metadata", "colour_by"),
+    "from_fit": ("n_components", "method", "settings", "model", "curvature"),
+}
 PICTURE_METHOD = "horopca-stretch"  # The default with --plot: it has the least distortion.
+
+
+def component_count(value: str) -> int | float | str:
+    """A number of components, a fraction of the variance, or "all"."""
+    if value == "all":
+        return value
+    with suppress(ValueError):
+        number = float(value)
+        if 0 < number < 1:
+            return number
+        if number >= 1 and number.is_integer():
+            return int(number)
+    raise click.BadParameter(f"{value!r} is not a positive integer, a fraction of the variance (0 to 1) or 'all'.")
 
 
 def _check_output(path: Path, *, force: bool, formats: Sequence[str]) -> None:
@@ -51,7 +73,7 @@ def _check_output(path: Path, *, force: bool, formats: Sequence[str]) -> None:
     "-k",
     "--components",
     "n_components",
-    type=opt.component_count,
+    type=component_count,
     metavar="K",
     help="Dimensions to keep, a fraction of the variance such as 0.9 (which takes several fits), or all.  [default: 2]",
 )
@@ -96,32 +118,26 @@ def reduce(**options: Any) -> None:
       horopca reduce more.npy -o more-plane.npy --from-fit fit.npz
       horopca reduce --dask tcp://10.0.0.1:8786 store.zarr -o plane.zarr
     """
-    request = Request(**options)
-    request.check()
-    figure = figure_for(request.plot)
+    job = Reduction(**options)
+    job.check()
+    figure = figure_for(job.plot)
     with OutputSet(force=state().force) as outputs:
-        if request.address is not None:
-            from .dask import reduce_chunked
-
-            reduced = reduce_chunked(request, outputs)
+        if job.address is not None:
+            job.in_chunks(outputs)
+        elif job.is_streamed():
+            job.streamed(outputs)
         else:
-            reduced = reduce_streamed(request, outputs) if request.streamed() else reduce_in_memory(request)
+            job.in_memory()
         if figure is not None:
-            reduced.about.draw(figure, reduced.images, reduced.edges, **fitted_coordinates(reduced.estimator)._asdict())
-        summary = _summary(reduced, request)
-        to_json(summary)  # an error here leaves no output
-        others = [(request.plot, figure), (request.save_fit, lambda path: save_fitted(reduced.estimator, path))]
-        write_files(*reduced.writers, *others, outputs=outputs)
-    summary["seconds"] = state().seconds
-    report(summary, lambda: _print(summary, reduced.about))
+            job.images.draw(figure, job.pairs)
+        others = [(job.plot, figure), (job.save_fit, lambda path: save_fitted(job.fitted, path))]
+        write_files((job.writer and job.output, job.writer), *others, outputs=outputs)
+    report(job.summary())
 
 
-# ---------------------------------------------------------------- the options of the command
-
-
-@dataclass(frozen=True)
-class Request:
-    """The options of the command, by the names of its arguments."""
+@dataclass
+class Reduction:
+    """A reduction: the options of the command by the names of its arguments, then the results."""
 
     input: Path
     output: Path | None
@@ -134,57 +150,41 @@ class Request:
     save_fit: Path | None
     from_fit: Path | None
     address: str | None  # of a Dask cluster
+    fitted: Any = None  # the estimator; before the fit only if --from-fit gives it
+    n_points: int = 0
+    measures: Mapping[str, Any] = field(default_factory=dict)  # what is kept
+    images: Points = field(default=Points(None))  # of all rows, or of those that are drawn
+    pairs: np.ndarray | None = None  # the edges, as pairs of rows
+    writer: Writer = None  # of the output, if it is not written yet
+    resumed_at: int | None = None
 
     def check(self) -> None:
-        """Raise errors that can be found before any work."""
-        given = {"edges": self.edges, **{name: getattr(self.reading, name) for name in ("clip", "metadata", "colour_by")}}
-        for name, value in given.items():
-            if self.address is not None and value:
-                raise click.UsageError(f"--{name.replace('_', '-')} cannot be given with --dask.")
-        given = {"-k": self.n_components, "--method": self.method, "--set": self.settings or None}
-        given |= {"--model": self.reading.model, "--curvature": self.reading.curvature}
-        for name, value in given.items():
-            if self.from_fit is not None and value is not None:
-                raise click.UsageError(f"{name} cannot be given with --from-fit: it is part of the fit in {self.from_fit}.")
-        if self.plot is not None and self.components != 2:
-            raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {self.components or 'all'}.")
-        self.estimator(model=MODELS[0] if self.reading.model == "auto" else None)
+        """Read the saved fit, and raise errors that can be found before any work."""
+        context, options = get_current_context(), state().options
+        for name, others in CONFLICTS.items():
+            given = [one for one in (name, *others) if context.get_parameter_source(one) is ParameterSource.COMMANDLINE]
+            if len(given) > 1 and given[0] == name:
+                raise click.UsageError(f"{options[given[1]]} cannot be given with {options[name]}.")
+        self.method = self.method or (opt.DEFAULT_METHOD if self.plot is None else PICTURE_METHOD)
+        components = self.n_components = self.n_components or 2
+        if self.from_fit is not None:
+            with named(self.from_fit):
+                self.fitted = load_fitted(self.from_fit)
+            if not isinstance(self.fitted, HyperbolicReduction) or getattr(self.fitted, "metric", "hyperbolic") != "hyperbolic":
+                kind = type(self.fitted).__name__
+                raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {kind}.")
+            self.reading = self.reading._replace(**fitted_coordinates(self.fitted)._asdict())
+            components = kept_dimensions(self.fitted)
+        if self.plot is not None and components != 2:
+            raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {components}.")
+        self.estimator(self.reading.coordinates(MODELS[0] if self.reading.model == "auto" else None))
 
-    @cached_property
-    def saved(self) -> Any:
-        """The fit of ``--from-fit``, or None."""
-        if self.from_fit is None:
-            return None
-        with named(self.from_fit):
-            fit = load_fitted(self.from_fit)
-        if not isinstance(fit, HyperbolicReduction) or getattr(fit, "metric", "hyperbolic") != "hyperbolic":
-            raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {type(fit).__name__}.")
-        return fit
+    def estimator(self, coordinates: Mapping[str, Any]) -> Any:
+        """The saved fit, or an estimator to fit to points in a model and curvature."""
+        components = None if isinstance(self.n_components, str) else self.n_components
+        return self.fitted or opt.make_estimator(str(self.method), components, self.settings, coordinates)
 
-    @property
-    def method_name(self) -> str:
-        return self.method or (opt.DEFAULT_METHOD if self.plot is None else PICTURE_METHOD)
-
-    @property
-    def components(self) -> int | float | None:
-        """The number of components, or the fraction of the variance; None is all."""
-        if self.saved is not None:
-            return kept_dimensions(self.saved)
-        return None if isinstance(self.n_components, str) else self.n_components or 2
-
-    @property
-    def known(self) -> Reading:
-        """How to read the points: those of a saved fit are in its model."""
-        return self.reading if self.saved is None else self.reading._replace(**fitted_coordinates(self.saved)._asdict())
-
-    def estimator(self, **stated: Any) -> Any:
-        """The saved fit, or an estimator to fit to points whose file may state their model and curvature."""
-        coordinates = self.known.coordinates(**stated)
-        if self.saved is not None:
-            return self.saved
-        return opt.make_estimator(self.method_name, self.components, self.settings, random_state=state().seed, **coordinates)
-
-    def streamed(self) -> bool:
+    def is_streamed(self) -> bool:
         """Whether the points are in a large file that the options allow to reduce in blocks."""
         reading = self.reading
         plain = reading == Reading(reading.model, reading.curvature) and self.edges is None
@@ -192,26 +192,85 @@ class Request:
         plain = plain and (self.output is None or self.output.suffix.lower() in STREAMED) and is_large(self.input)
         return plain and not {"names", "labels"} & read_side_file(self.input).keys()  # these are written with the images
 
+    def in_memory(self) -> None:
+        """Reduce points in a file that is read at once."""
+        points = read_points(self.input, self.reading)
+        X, estimator, self.pairs = points.X, self.estimator(points.coordinates), points.edges(self.edges)
+        with progress_bar(f"Reducing {len(X):,} points from {self.input.name}", estimator) as update:
+            Y = estimator.transform(X) if self.fitted else estimator.fit_transform(X)
+            update(0, 1, "Measuring what is kept")
+            self.finish(estimator, X.__getitem__, len(X), points._replace(X=Y))
+        base = self.input if self.input.suffix.lower() == ".h5ad" else None
+        source = {"input": str(self.input), **provenance(estimator, self.reading.key)}
+        self.writer = self.images.writer(source, self.output, key=f"X_{self.method}", base=base)
+
+    def streamed(self, outputs: OutputSet) -> None:
+        """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
+        source, side = Source.of(self.input), read_side_file(self.input)
+        stated = check_metadata(Table(np.empty((0, 0)), model=side.get("model"), curvature=side.get("curvature")), self.input)
+        estimator = self.estimator(self.reading.coordinates(stated.model, stated.curvature))
+        with progress_bar(f"Reducing {source.shape[0]:,} points from {self.input.name}") as update:
+            if self.output is None:
+                fit_to(estimator, source)
+            else:
+                done = add_reduced_file(outputs, self.input, self.output, estimator, update, log)
+                estimator, self.resumed_at = done.estimator, done.resumed_at
+            update(0, 1, "Measuring what is kept")
+            self.finish(estimator, source.take, source.shape[0])
+
+    def in_chunks(self, outputs: OutputSet) -> None:
+        """Reduce points in a store that the workers of a cluster can read, and write the images to another store."""
+        with cluster(str(self.address)):
+            X, estimator = open_store(self.input, self.reading.key), self.estimator(self.reading.coordinates())
+            with progress_bar(f"Reducing {X.shape[0]:,} points from {self.input.name}", estimator):
+                if self.fitted is None:
+                    estimator.fit(X)
+                rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
+                self.finish(estimator, rows.raw, X.shape[0])
+                if self.output is not None:
+                    write_store(outputs.add(self.output, check_store), estimator.transform(X))
+
+    def finish(self, estimator: Any, take: Callable[[np.ndarray], Any], n: int, images: Points | None = None) -> None:
+        """Measure the reduction of n rows, of which ``take(indices)`` returns some, and transform those to draw."""
+        self.fitted, self.n_points = estimator, n
+        self.measures = measure(take, n, estimator, None if images is None else images.X)
+        if images is None:
+            some = None if self.plot is None else estimator.transform(take(np.arange(0, n, -(-n // DRAWN_ROWS))))
+            images = Points(some)
+        self.images = images._replace(coordinates=fitted_coordinates(estimator)._asdict())
+
+    def summary(self) -> dict[str, Any]:
+        """The size of a reduction, its parameters, what it keeps, and the files."""
+        estimator, coordinates = self.fitted, fitted_coordinates(self.fitted)
+        kept, params = getattr(estimator, "explained_variance_ratio_", None), estimator.get_params()
+        components, method = kept_dimensions(estimator), None if self.from_fit else self.method
+        advice = [few_neighbours(self.measures["neighbours_kept"], method) if components <= 2 else None]
+        if not (self.output or self.plot or self.save_fit):
+            advice.append("Nothing was written: -o FILE writes the points, --plot FILE draws them.")
+        return {
+            "input": self.input,
+            "n_points": self.n_points,
+            "n_dimensions": coordinates.dimension(estimator.n_features_in_),
+            "n_components": components,
+            "method": method,
+            "estimator": type(estimator).__name__,
+            **coordinates._asdict(),
+            "parameters": {k: v for k, v in params.items() if k not in opt.NOT_SETTABLE and np.ndim(v) == 0},
+            "seed": state().seed,
+            **self.measures,
+            "variance": getattr(estimator, "total_variance_", None),
+            "variance_kept": None if kept is None else kept.sum(),
+            "metadata": self.images.note,
+            "resumed_at": self.resumed_at,
+            "seconds": state().seconds,
+            **{name: getattr(self, name) for name in ("output", "plot", "save_fit", "from_fit")},
+            "advice": " ".join(filter(None, advice)) or None,
+        }
+
 
 def kept_dimensions(estimator: Any) -> int:
     """The dimension of the images of a fitted reduction."""
     return fitted_coordinates(estimator).dimension(estimator._n_features_out)
-
-
-# ---------------------------------------------------------------- reductions
-
-
-class Reduced(NamedTuple):
-    """The result of a reduction."""
-
-    estimator: Any  # fitted
-    n_points: int
-    measures: dict[str, Any]  # what is kept
-    images: Any = None  # of all rows, or of those that are drawn
-    about: Annotations = Annotations()
-    edges: np.ndarray | None = None
-    writers: Sequence[tuple[Path | None, Writer]] = ()  # of outputs that are not written yet
-    resumed_at: int | None = None
 
 
 def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = None) -> dict[str, Any]:
@@ -219,10 +278,8 @@ def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = 
 
     Y are the images of all rows, if they are known. Nothing is measured for a single row, or with ``--quiet``.
     """
-    names = ("n_neighbors", *NEAR_MEASURES)
-    found: dict[str, Any] = {"distortion": math.nan, "distortion_error": 0.0, "n_measured": 0, **dict.fromkeys(names)}
     if n < 2 or (state().quiet and not state().as_json):
-        return found
+        return dict.fromkeys(MEASURES)
     rows = np.sort(np.random.default_rng(state().seed).permutation(n)[:MEASURED_ROWS])
     X, m = take(rows), len(rows)
     images = estimator.transform(X) if Y is None else np.asarray(Y)[rows]
@@ -231,90 +288,5 @@ def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = 
     distortion, error = average_distortion(X, images, n_pairs=pairs, return_error=True, **settings)
     if m < n and pairs:
         error *= math.sqrt(pairs / (m // 2))  # the pairs of a sample share points: they count as its m / 2 disjoint pairs
-    found |= {"distortion": distortion, "distortion_error": error, "n_measured": m}
-    return found | kept_neighbours(X, images, **settings)
-
-
-def reduce_in_memory(request: Request) -> Reduced:
-    """Reduce points in a file that is read at once."""
-    X, about, coordinates = read_points(request.input, request.known)
-    edges, n, estimator = read_edges(request.edges, about.names), len(X), request.estimator(**coordinates)
-    with progress_bar(f"Reducing {n:,} points from {request.input.name}", estimator) as update:
-        Y = estimator.transform(X) if request.saved is not None else estimator.fit_transform(X)
-        update(0, 1, "Measuring what is kept")
-        measures = measure(lambda rows: X[rows], n, estimator, Y)
-    base = request.input if request.input.suffix.lower() == ".h5ad" else None
-    source = {"input": str(request.input), **provenance(estimator, request.reading.key)}
-    writer = point_writer(Y, about, source, request.output, key=f"X_{request.method_name}", base=base)
-    return Reduced(estimator, n, measures, Y, about, edges, [(request.output, writer)])
-
-
-def reduce_streamed(request: Request, outputs: OutputSet) -> Reduced:
-    """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
-    source, side = Source.of(request.input), read_side_file(request.input)
-    stated = check_metadata(Table(np.empty((0, 0)), model=side.get("model"), curvature=side.get("curvature")), request.input)
-    estimator, n, resumed_at = request.estimator(model=stated.model, curvature=stated.curvature), source.shape[0], None
-    with progress_bar(f"Reducing {n:,} points from {request.input.name}") as update:
-        if request.output is None:
-            fit_to(estimator, source)
-        else:
-            done = add_reduced_file(outputs, request.input, request.output, estimator, update, log)
-            estimator, resumed_at = done.estimator, done.resumed_at
-        update(0, 1, "Measuring what is kept")
-        measures = measure(source.take, n, estimator)
-        images = estimator.transform(source.rows(0, n, -(-n // DRAWN_ROWS))) if request.plot is not None else None
-    return Reduced(estimator, n, measures, images, resumed_at=resumed_at)
-
-
-def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
-    """The summary of a reduction: its size, its parameters, what it keeps, and the files."""
-    estimator, coordinates = reduced.estimator, fitted_coordinates(reduced.estimator)
-    kept = getattr(estimator, "explained_variance_ratio_", None)
-    return {
-        "input": request.input,
-        "n_points": reduced.n_points,
-        "n_dimensions": coordinates.dimension(estimator.n_features_in_),
-        "n_components": kept_dimensions(estimator),
-        "method": None if request.from_fit else request.method_name,
-        "estimator": type(estimator).__name__,
-        **coordinates._asdict(),
-        **{
-            name: value
-            for name, value in estimator.get_params().items()
-            if name not in opt.NOT_SETTABLE and np.ndim(value) == 0
-        },
-        "seed": state().seed,
-        **reduced.measures,
-        "variance": getattr(estimator, "total_variance_", None),
-        "variance_kept": None if kept is None else kept.sum(),
-        "resumed_at": reduced.resumed_at,
-        "seconds": state().seconds,
-        **{name: getattr(request, name) for name in ("output", "plot", "save_fit", "from_fit")},
-    }
-
-
-def _print(summary: dict[str, Any], about: Annotations) -> None:
-    error, fraction, total = summary["distortion_error"], summary["variance_kept"], summary["variance"]
-    rows: dict[str, Any] = {
-        "points": f"{summary['n_points']:,}",
-        "dimensions": f"{summary['n_dimensions']} → {summary['n_components']}",
-        "method": METHODS[summary["method"]].title if summary["method"] else f"{summary['estimator']}, from a saved fit",
-        "distortion": f"{summary['distortion']:.4f}" + (f" ± {error:.1g}" if error else ""),
-    }
-    if (summary["model"], summary["curvature"]) != ("poincare", -1):
-        rows["model"] = f"{summary['model']}, curvature {summary['curvature']:.6g}"
-    if summary["n_neighbors"]:
-        trust = f"trustworthiness {summary['trustworthiness']:.3f}, continuity {summary['continuity']:.3f}"
-        among = f", in a sample of {summary['n_measured']:,} points" if summary["n_measured"] < summary["n_points"] else ""
-        rows["neighbours"] = f"{summary['neighbours_kept']:.1%} of {summary['n_neighbors']} kept; {trust}{among}"
-    kept = "not measured by this method" if fraction is None else f"{fraction:.1%}"
-    kept += f" of {total:.4g}" if fraction is not None and total is not None else ""
-    rows["variance kept"] = kept + (", of the points of the fit" if fraction is not None and summary["from_fit"] else "")
-    files = {"written to": summary["output"], "drawn in": summary["plot"], "fit in": summary["save_fit"]}
-    print_rows(
-        {**rows, "metadata": about.note, "time": f"{summary['seconds']:.2f} s", **files}, err=summary["output"] == STDOUT
-    )
-    if summary["n_components"] <= 2 and (advice := few_neighbours(summary["neighbours_kept"], summary["method"])):
-        click.echo(advice, err=True)
-    if not any(files.values()):
-        click.echo("Nothing was written: -o FILE writes the points, --plot FILE draws them.", err=True)
+    kept = kept_neighbours(X, images, **settings)
+    return {"distortion": distortion, "distortion_error": error, "n_measured": m, **kept}

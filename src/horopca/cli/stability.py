@@ -12,7 +12,7 @@ from ..metrics.stability import bootstrap
 from . import options as opt
 from .console import print_rows, progress_bar, report, state, with_options
 from .files import Reading, figure_for, write_files
-from .points import column_or_lines, read_points
+from .points import read_points
 
 MOST_LISTED = 10  # The number of points, those with the largest spread, that are listed.
 REPORTED = ("n_resamples", "level", "stability", "merged", "converged", "conclusion")
@@ -20,27 +20,14 @@ REPORTED = ("n_resamples", "level", "stability", "merged", "converged", "conclus
 
 @opt.command
 @opt.points_argument()
-@click.option(
-    "-k", "--components", "n_components", type=click.IntRange(min=1), default=2, show_default=True, help="Dimensions."
-)
-@click.option(
-    "--resamples", "n_resamples", type=click.IntRange(min=10), default=100, show_default=True, help="Number of refits."
-)
+@opt.count_option("-k", "--components", "n_components", default=2, help="Dimensions.")
+@opt.count_option("--resamples", "n_resamples", least=10, default=100, help="Number of refits.")
 @opt.groups_option
 @opt.writes("--plot", help="Picture with the regions of the points: .png, .pdf or .svg. Needs -k 2.")
 @opt.method_options
 @opt.jobs_option
 @opt.picture_reading_options
-def stability(
-    input: Path,
-    n_components: int,
-    groups: Path | None,
-    plot: Path | None,
-    method: str | None,
-    settings: tuple[str, ...],
-    reading: Reading,
-    **options: Any,
-) -> None:
+def stability(input: Path, groups: Path | None, plot: Path | None, reading: Reading, **options: Any) -> None:
     """Measure how stable a reduction of the points in INPUT is.
 
     The reduction is fitted again to resampled rows. The spread of the refits shows how certain the components are, and
@@ -53,22 +40,21 @@ def stability(
       horopca stability leaves.tsv --groups clades.txt --set spine=free
       horopca stability vectors.npy -k 5 --resamples 200 --json | jq .angle_bounds
     """
+    n_components, method, settings = (options.pop(name) for name in ("n_components", "method", "settings"))
     if plot is not None and n_components != 2:
         raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {n_components}.")
-    figure, (X, about, coordinates), seed = figure_for(plot), read_points(input, reading, groups), state().seed
-    n = len(X)
-    options |= {"groups": column_or_lines(groups, about, n, "group"), "random_state": seed}
-    estimator = opt.make_estimator(method or opt.DEFAULT_METHOD, n_components, settings, random_state=seed, **coordinates)
+    figure, points = figure_for(plot), read_points(input, reading, groups)
+    X, names, n = points.X, points.names, len(points.X)
+    options |= {"groups": points.column(groups, "group"), "random_state": state().seed}
+    estimator = opt.make_estimator(method or opt.DEFAULT_METHOD, n_components, settings, points.coordinates)
     with progress_bar(f"Fitting {n:,} points {options['n_resamples']:,} times") as update:
         found = bootstrap(estimator.fit(X), X, progress=update, **options)
     if figure is not None:
-        about.draw(figure, found.images, regions=found, **coordinates)
+        points._replace(X=found.images).draw(figure, regions=found)
         write_files((plot, figure))
-    least = [int(i) for i in np.argsort(-found.spread, kind="stable")[:MOST_LISTED]]
+    least = np.argsort(-found.spread, kind="stable")[:MOST_LISTED].tolist()
     summary = {"input": input, "n_points": n, **{name: getattr(found, name) for name in REPORTED}}
     summary |= {"angle_bounds": found.angle_bounds.tolist(), "spread": float(np.sqrt(np.mean(found.spread**2)))}
-    summary["least_sure"] = [
-        {"row": i, "name": about.names[i] if about.names else None, "spread": found.spread[i]} for i in least
-    ]
-    called = ", ".join(about.names[i] if about.names else str(i) for i in least)
+    summary["least_sure"] = [{"row": i, "name": names[i] if names else None, "spread": found.spread[i]} for i in least]
+    called = ", ".join(names[i] if names else str(i) for i in least)
     report(summary, lambda: print_rows({"conclusion": with_options(found.conclusion), "least sure": called, "drawn in": plot}))

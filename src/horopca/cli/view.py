@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 
-from .._input.coordinates import check_coordinates
 from ..explorer import explore
-from .console import count, print_rows, progress_bar, report
+from .console import count, progress_bar, report
 from .files import PAGES, Reading, read, write_files
-from .options import command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
-from .points import read_edges, read_lines, read_points, row_of
+from .options import command, edges_option, output_option, palette_option, picture_reading_options, points_argument, reads
+from .points import read_points
 
 
 @command
@@ -24,26 +23,11 @@ from .points import read_edges, read_lines, read_points, row_of
 @palette_option
 @click.option("--root", metavar="NAME", help="Name or row number of the point to start from.")
 @click.option("--title", help="Heading of the page.  [default: the name of POINTS]")
-@writes(
-    "-o",
-    "--output",
-    formats=PAGES,
-    after=("points", ".html"),
-    help="Page to write.  [default: the name of POINTS with .html, in this folder]",
-)
+@output_option("Page", "points", PAGES)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @picture_reading_options
 def view(
-    points: Path,
-    edges: Path | None,
-    original: Path | None,
-    images: Path | None,
-    palette: list[str] | None,
-    root: str | None,
-    title: str | None,
-    output: Path,
-    show: bool,
-    reading: Reading,
+    points: Path, original: Path | None, images: Path | None, output: Path, show: bool, reading: Reading, **options: Any
 ) -> None:
     """Write a page to explore the points of the plane in POINTS.
 
@@ -57,37 +41,25 @@ def view(
       horopca view plane.csv --metadata words.tsv --colour-by topic --edges tree.tsv -o words.html
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
-    X, about, coordinates = read_points(points, reading)
-    n = len(X)
-    options: dict[str, Any] = {
-        "palette": palette or about.palette,
-        "root": None if root is None else row_of(root, about.names, n, "--root"),
-        "title": title or points.stem,
-        "edges": read_edges(edges, about.names),
-        **about.page_arguments(),
-    }
+    found, root = read_points(points, reading), options["root"]
+    n = len(found.X)
+    options["edges"] = found.edges(options["edges"])
+    options["palette"] = options["palette"] or found.palette
+    options["root"] = None if root is None else found.row(root, "--root")
+    options["title"] = options["title"] or points.stem
     if original is not None:
-        options["original"] = _read_original(original, coordinates)
-    if images is not None:
-        files = [line.strip() for line in read_lines(images, n, "picture")]
-        options["images"] = [images.parent / file if file else None for file in files]
+        before = read(original)
+        if any(getattr(before, name) not in (None, value) for name, value in found.coordinates.items()):
+            raise ValueError(f"{original} must have the model and the curvature of {points}: {found.coordinates}.")
+        options["original"] = before.X
+    files = found.column(images, "picture")
+    if images is not None and files is not None:
+        options["images"] = [images.parent / file.strip() if file.strip() else None for file in files]
     with progress_bar(f"Making a page of {count(n, 'point')}"):
-        page = explore(X, **options, **coordinates)
+        page = explore(found.X, **options, **found.page_arguments())
     write_files((output, page.save))
-    rows: dict[str, Any] = {"points": f"{n:,}", "distortion": None if page.distortion is None else f"{page.distortion:.4f}"}
-    rows |= {"metadata": about.note, "written to": output, "size": f"{len(page.html) / 1e6:.1f} MB"}
-    report({"points": points, "n_points": n, "output": output, "distortion": page.distortion}, lambda: print_rows(rows))
+    size = f"{len(page.html) / 1e6:.1f} MB"
+    summary = {"points": points, "n_points": n, "distortion": page.distortion, "metadata": found.note, "output": output}
+    report({**summary, "size": size})
     if show and not webbrowser.open(output.resolve().as_uri()):
         click.echo(f"No browser could be started: open {output} yourself.", err=True)
-
-
-def _read_original(path: Path, coordinates: dict[str, Any]) -> Any:
-    """The points of a file in the model of the page. Raises ValueError if the file states another curvature."""
-    found = read(path)
-    curvature = coordinates["curvature"]
-    if found.curvature not in (None, curvature):
-        raise ValueError(f"{path} states curvature {found.curvature:g}, but the points of the page have {curvature:g}.")
-    if found.model in (None, coordinates["model"]):
-        return found.X
-    there, here = check_coordinates(found.model, curvature), check_coordinates(**coordinates)
-    return here.from_hyperboloid(there.to_hyperboloid(found.X), found.X.dtype)
