@@ -143,6 +143,7 @@ def check_rows(
     name: str = "X",
     reach: float = LARGEST_RADIUS,
     points: bool = True,
+    finite: bool = False,
     graph: bool = False,
 ) -> Rows:
     """Validate X, wherever it is stored, and wrap it. Raises ValueError if it is not an array of points within `reach`.
@@ -153,6 +154,7 @@ def check_rows(
     min_rows : int, the number of rows that are required
     name : str, the user's name of the argument, for messages
     points : bool, whether to check each row; otherwise the caller calls ``check()``
+    finite : bool, whether a NumPy array must be finite, though its rows are not checked
     graph : bool, whether a tensor that requires gradients keeps its graph
     """
     X = X if isinstance(X, np.ndarray) else as_plain_array(X, coordinates, name)
@@ -168,7 +170,7 @@ def check_rows(
             array = _check_device_array(X, name, graph)
         else:
             dtypes = [np.float64, np.float32, np.float16]
-            options = {"dtype": dtypes, "ensure_min_samples": 0, "ensure_all_finite": False}
+            options = {"dtype": dtypes, "ensure_min_samples": 0, "ensure_all_finite": finite}
             array = check_array(as_floats(X, name), estimator=estimator, input_name=name, **options)
         if estimator is not None:
             validate_data(estimator, X if hasattr(X, "columns") else array, reset=reset, skip_check_array=True)

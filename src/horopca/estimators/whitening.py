@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count
 from .._input.coordinates import Coordinates, ModelChoice
-from .._input.rows import Rows, check_rows
+from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
 from ..statistics.means import principal_axes
-from .base import AnArray, Transformer
+from .base import Transformer
 from .fitting import ending_after, fitted_coordinates, store_mean
 
 ALL_COINCIDE = "X must hold different points, but all its rows are the same point: there is no variance to normalise."
@@ -25,6 +24,8 @@ CONSTANT = 1e-7  # A coordinate whose standard deviation is below this fraction 
 
 class Whitener(Transformer):
     """Normalised coordinates of points relative to their Fréchet mean. Subclasses choose the coordinates."""
+
+    _reach_of_images = np.inf
 
     @abstractmethod
     def _learn(self, rows: Rows) -> Ending:
@@ -89,37 +90,13 @@ class Whitener(Transformer):
 
         return TranslatedPoints(rows, self._mean).map(features)
 
-    @overload
-    def inverse_transform(self, Y: AnArray) -> AnArray: ...
-    @overload
-    def inverse_transform(self, Y: Any) -> Any: ...
-    def inverse_transform(self, Y: Any) -> Any:
-        """Points with given whitened coordinates.
+    def _image_coordinates(self) -> Coordinates:
+        return Coordinates("tangent", -1.0)  # features are vectors, of any length
 
-        Parameters
-        ----------
-        Y : array of shape (n_samples, n_components_)
-            Features as `transform` returns them.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature, in the dtype, array library and device of Y.
-        """
-        check_is_fitted(self)
-        rows = check_rows(Y, Coordinates("tangent", -1.0), name="Y", reach=np.inf, graph=True)  # vectors, of any length
-        if rows.X.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
-            )
-        coordinates, dtype = fitted_coordinates(self), rows.X.dtype
-
-        def points(chunk: Chunk) -> Any:
-            features = chunk.X
-            c = features @ from_numpy(self._colour, features) + from_numpy(self._centre, features)
-            return coordinates.from_hyperboloid(translate(self._points(c), from_numpy(self._mean, c)), dtype)
-
-        return rows.map(points)
+    def _points_of(self, chunk: Chunk) -> Any:
+        features = chunk.X
+        c = features @ from_numpy(self._colour, features) + from_numpy(self._centre, features)
+        return translate(self._points(c), from_numpy(self._mean, c))
 
 
 class TangentWhitener(Whitener):
