@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from .fitting import (
     nested_variances,
     store_mean,
     store_variances,
+    warn_caller,
 )
 from .linear import IMAGE_ERROR, LinearReduction
 
@@ -262,8 +262,7 @@ def _triangle(x: Points) -> tuple[np.ndarray, float]:
 def _warn_of_rounding(seen: int, K: int, hidden: float, reach: float) -> None:
     """Warn if rounding hides components: only `seen` of K exceed it, and coordinates of size `hidden` may not."""
     if seen < K and hidden > LARGE_ROUNDING:
-        warnings.warn(
+        warn_caller(
             f"HyperbolicMDS: the rounding error of cosh at points {reach:.0f} from the centre hides smaller components, and "
-            f"only {seen} of the {K} components are accurate. Leave out the farthest points, or use HoroPCA.",
-            stacklevel=4,
+            f"only {seen} of the {K} components are accurate. Leave out the farthest points, or use HoroPCA."
         )
