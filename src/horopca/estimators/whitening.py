@@ -25,6 +25,7 @@ CONSTANT = 1e-7  # A coordinate whose standard deviation is below this fraction 
 class Whitener(Transformer):
     """Normalised coordinates of points relative to their Fréchet mean. Subclasses choose the coordinates."""
 
+    decorrelate = False
     _reach_of_images = np.inf
 
     @abstractmethod
@@ -43,33 +44,17 @@ class Whitener(Transformer):
         mean = store_mean(self, rows)
         ending = ending_after(mean, self._learn(rows))
         self._normalise(TranslatedPoints(rows, self._mean))
-        self.n_components_ = self._n_features_out
         return ending
 
     def _normalise(self, moved: TranslatedPoints) -> None:
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, without the digits that forming the covariance would lose
-        stack = lambda a, b: np.linalg.qr(np.concatenate([a, b]), mode="r")
-        R = moved.fold(lambda chunk: _triangle(to_numpy(self._coordinates(chunk.points()))), stack)
+        coordinates = lambda chunk: to_numpy(self._coordinates(chunk.points()))
+        R = moved.fold(lambda chunk: _triangle(np.pad(coordinates(chunk), ((0, 0), (1, 0)), constant_values=1)), _triangle)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
-        K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
+        factor = R[1:, 1:] / np.sqrt(moved.shape[0])
         deviation = np.linalg.norm(factor, axis=0)
-        self._check_varying(deviation)
-        scale = fitted_coordinates(self).scale
-        self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
-        self.coordinate_scale_ = deviation / scale
-        self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
-        self._centre = R[0, 1:] / R[0, 0]
-        self._colour = self._colouring(factor)
-        self._n_features_out = K
-
-    def _colouring(self, factor: np.ndarray) -> np.ndarray:
-        """The matrix that turns features into centred coordinates, from the Cholesky factor of the coordinates' covariance."""
-        return np.diag(np.linalg.norm(factor, axis=0))
-
-    def _check_varying(self, deviation: np.ndarray) -> None:
-        """Raise ValueError if a coordinate is constant."""
         flat = deviation <= max(CONSTANT * deviation.max(initial=0), 1e-13)
         if flat.all():
             raise ValueError(ALL_COINCIDE)
@@ -78,6 +63,13 @@ class Whitener(Transformer):
                 f"n_components must be at most {int(flat.argmax())}, since coordinate {int(flat.argmax())} of X (counted "
                 f"from 0) is constant and has no variance to normalise, but is {len(flat)}."
             )
+        scale = fitted_coordinates(self).scale
+        self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
+        self.coordinate_scale_ = deviation / scale
+        self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
+        self._centre = R[0, 1:] / R[0, 0]
+        self._colour = factor if self.decorrelate else np.diag(deviation)  # turns features into centred coordinates
+        self.n_components_ = self._n_features_out = len(flat)
 
     def _transform_rows(self, rows: Rows) -> Any:
         rows.check()
@@ -171,5 +163,6 @@ class TangentWhitener(Whitener):
         return to_hyperboloid(c @ from_numpy(self.components_, c), "tangent")
 
 
-def _triangle(coordinates: np.ndarray) -> np.ndarray:
-    return np.asarray(np.linalg.qr(np.column_stack([np.ones(len(coordinates)), coordinates]), mode="r"))
+def _triangle(*blocks: np.ndarray) -> np.ndarray:
+    """The triangular factor of blocks of rows."""
+    return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))
