@@ -47,10 +47,12 @@ class Whitener(Transformer):
         return ending
 
     def _normalise(self, moved: TranslatedPoints) -> None:
+        def triangle(chunk: Chunk) -> np.ndarray:
+            return _triangle(np.pad(to_numpy(self._coordinates(chunk.points())), ((0, 0), (1, 0)), constant_values=1))
+
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, without the digits that forming the covariance would lose
-        coordinates = lambda chunk: to_numpy(self._coordinates(chunk.points()))
-        R = moved.fold(lambda chunk: _triangle(np.pad(coordinates(chunk), ((0, 0), (1, 0)), constant_values=1)), _triangle)
+        R = moved.fold(triangle, _triangle)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
         factor = R[1:, 1:] / np.sqrt(moved.shape[0])
