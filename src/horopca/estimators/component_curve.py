@@ -230,7 +230,7 @@ def component_curve(
 def _maps(estimator: HyperbolicReduction, coordinates: Coordinates, K: int, x: np.ndarray) -> Iterator[Map]:
     """Yield maps to 1, 2, .., K components that are fitted to points x (n, d+1)."""
     if isinstance(estimator, HoroPCA) and estimator.strategy == "joint":
-        yield from _nested_maps(estimator, K, x)
+        yield from _nested(x, K, estimator)
         return
     X = coordinates.from_hyperboloid(x, np.float64)
     if isinstance(estimator, HoroPCA):  # one greedy fit contains the fits with fewer components
@@ -240,7 +240,7 @@ def _maps(estimator: HyperbolicReduction, coordinates: Coordinates, K: int, x: n
         yield from (clone(estimator).set_params(n_components=k).fit(X)._project for k in range(1, K + 1))
 
 
-def _nested_maps(estimator: HoroPCA, K: int, x: np.ndarray) -> Iterator[Map]:
+def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
     """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1), each starting from the one before."""
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
@@ -248,7 +248,8 @@ def _nested_maps(estimator: HoroPCA, K: int, x: np.ndarray) -> Iterator[Map]:
     _, frame, sample = centred_sample(x, name, weights)
     sample = sample.take(sample.shuffled_order())
     options = lambda k: search_options(estimator, name, sample.size, k, sampled=False)
-    for basis in search_nested(sample, K, spine, name, options):
+    bases = search_nested(sample, K, spine, name, options)
+    for basis in bases:
         along = spine_from_basis(basis[:, : x.shape[1]], float(np.exp(basis[:, x.shape[1] :].sum())))
         yield partial(_images_along, frame, along)
 
