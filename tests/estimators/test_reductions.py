@@ -9,17 +9,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from clouds import rotation, spread
-from horopca import (
-    BSA,
-    PGA,
-    EuclideanPCA,
-    HoroPCA,
-    HyperbolicMDS,
-    RadialPCA,
-    TangentPCA,
-    geometry,
-    metrics,
-)
+from horopca import BSA, PGA, EuclideanPCA, HyperbolicMDS, RadialPCA, TangentPCA, geometry, metrics
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
@@ -94,25 +84,15 @@ def test_every_number_of_components(X, name, K):
 
 
 @pytest.mark.parametrize("name", ISOMETRIC)
-def test_components_by_the_variance_that_they_keep(X, name):
+@pytest.mark.parametrize("share", [0.3, 0.9, 1 - 1e-16])
+def test_components_by_the_variance_that_they_keep(X, name, share):
     every = reduction(name, None).fit(X)
     assert every.n_components_ == X.shape[1] == every.transform(X).shape[1]
-    estimator = reduction(name, 0.9).fit(X)
+    estimator = reduction(name, share).fit(X)
     K = estimator.n_components_
     assert estimator.transform(X).shape == (len(X), K)
-    assert estimator.explained_variance_ratio_.sum() >= 0.9 or K == X.shape[1]
-    if K > 1:
-        assert reduction(name, K - 1).fit(X).explained_variance_ratio_.sum() < 0.9
-
-
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.8, 0.95, 0.999, 1 - 1e-16])
-def test_the_fewest_components_take_a_few_fits(share, monkeypatch):
-    X, fits = 0.2 * np.random.default_rng(0).standard_normal((300, 20)) / np.arange(4, 24), []
-    fit = TangentPCA._fit_components
-    monkeypatch.setattr(TangentPCA, "_fit_components", lambda self, rows, K: fits.append(K) or fit(self, rows, K))
-    estimator = TangentPCA(share).fit(X)
-    kept, K = TangentPCA(None).fit(X).explained_variance_ratio_.cumsum(), estimator.n_components_
-    assert K == min(20, 1 + np.searchsorted(kept, share)) == len(estimator.components_) and len(fits[:-1]) <= 4
+    assert estimator.explained_variance_ratio_.sum() >= share or K == X.shape[1]
+    assert K == 1 or reduction(name, K - 1).fit(X).explained_variance_ratio_.sum() < share
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"objective": "residual"}])
@@ -335,13 +315,9 @@ def test_errors_of_components(X, name, K, n, message):
         (PGA(strategy="flag"), "strategy must be one of 'joint', 'greedy', but is 'flag'"),
         (PGA(objective="beauty"), "objective must be one of 'variance', 'residual'"),
         (PGA(base_point=None), "BSA needs no base point"),
-        (PGA(base_point="median"), "base_point must be 'mean' or a point"),
         (PGA(base_point=[0.1, 0.2]), r"base_point must be one point .*shape \(5,\), but has shape \(2,\)"),
         (PGA(base_point=[2.0, 0, 0, 0, 0]), "base_point must lie inside the unit ball"),
-        (PGA(n_init=0), "n_init must be"),
         (PGA(verbose="a"), "verbose must be a whole number of at least 0, or True or False, but is 'a'"),
-        (HoroPCA(verbose=-1), "verbose must be"),
-        (PGA(tol=None), "tol must be a positive number, but is None"),
         (TangentPCA(1.0), "a fraction of the variance between 0 and 1, or None for all, but is 1.0"),
         (RadialPCA(0.5), "This map can increase variance, so a fraction is not defined"),
         (BSA(strategy="joint"), "strategy must be one of 'flag', 'last'"),
