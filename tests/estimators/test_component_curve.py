@@ -9,12 +9,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
-from horopca.estimators.horopca_fit import spine_images
-from horopca.estimators.parallel_analysis import without_direction
-from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
+from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.metrics import component_curve
 from horopca.plots import plot_components
-from horopca.projections.spines import spine_from_basis
 
 QUICK = {"cv": 2, "copies": 0, "rule": "one_se"}
 QUICKLY, TANGENT = HoroPCA(n_init=1), HoroPCA(model="tangent", n_init=1)
@@ -57,21 +54,6 @@ def test_points_without_a_direction_have_none(tails):
         v = v / np.sqrt(np.random.default_rng(0).chisquare(3, (60, 1)) / 3)
     found = component_curve(v, 2, estimator=TANGENT, cv=2, copies=5)
     assert found.chosen == 0 and found.null.shape == (5, 1) and "these points have no meaning" in found.sentence
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("k", [0, 1, 3])
-def test_copies_keep_radii_and_images_on_the_components_before(k, grouped):
-    v, members = families([10] * 6, 0)
-    x, rng = to_hyperboloid(v, "tangent"), np.random.default_rng(1)
-    basis = rng.standard_normal((k, 6))
-    copy = without_direction(x, basis, rng, members if grouped else None)
-    assert np.allclose(radius(copy), radius(x)) and not np.allclose(copy, x)
-    if k:
-        spine = spine_from_basis(basis)
-        assert np.allclose(spine_images(copy, spine), spine_images(x, spine), rtol=1e-9)
-    same = members[:, None] == members[None]  # rows of a group are rotated together
-    assert np.allclose(pairwise_distance(copy)[same], pairwise_distance(x)[same], atol=1e-7) == grouped
 
 
 def families(sizes: list[int], seed: int) -> tuple[np.ndarray, np.ndarray]:

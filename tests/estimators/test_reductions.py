@@ -15,7 +15,6 @@ from horopca.geometry import distance, from_hyperboloid, geodesic_projection, li
 from horopca.geometry._arrays import to_numpy
 from horopca.metrics.comparison import METHODS, make_reduction
 
-QUICK = {"HoroPCA": {"n_init": 2}, "PGA": {"n_init": 2}, "BSA": {"n_init": 2}}
 ALL = [name for name in METHODS if name not in ("horopca-distortion", "horopca-stretch")]
 ISOMETRIC = [name for name in ALL if name != "radial"]  # projections, which lengthen no distance
 
@@ -23,8 +22,8 @@ ISOMETRIC = [name for name in ALL if name != "radial"]  # projections, which len
 def reduction(name, K=2, **options):
     """A method of the comparison, with options that make it quick."""
     estimator = make_reduction(name, K, random_state=0)
-    quick = {key: value for key, value in QUICK.get(type(estimator).__name__, {}).items() if key not in options}
-    return estimator.set_params(**quick, **options)
+    few = {"n_init": 2} if "n_init" in estimator.get_params() else {}
+    return estimator.set_params(**{**few, **options})
 
 
 @pytest.fixture(scope="module")
@@ -265,23 +264,6 @@ def test_degenerate_data(X, name):
     assert np.all(np.isfinite(Y))
     if name in ("bsa", "hmds"):
         assert metrics.average_distortion(few, Y) < 1e-3  # three points span a plane
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_points_near_the_boundary_and_beyond_it(name):
-    rng = np.random.default_rng(0)
-    u = rng.standard_normal((60, 4))
-    u /= np.linalg.norm(u, axis=1, keepdims=True)
-    Y = reduction(name).fit_transform((1 - 1e-5) * u)
-    assert np.all(np.isfinite(Y)) and np.linalg.norm(Y, axis=1).max() < 1
-    far = lift(np.sinh(rng.uniform(5, 100, size=(60, 1))) * u)
-    assert np.all(np.isfinite(reduction(name, model="lorentz").fit_transform(far)))
-    # the inverse accepts images farther from the mean than validation allows from the origin
-    u[:40] = 0.01 * u[:40] + np.eye(4)[0]
-    x = lift(np.sinh(170.0) * np.concatenate([u[:40], -np.eye(4)[:1]]) / np.linalg.norm(u[:1]))
-    estimator = reduction(name, model="lorentz").fit(x[:-1])
-    Y = estimator.transform(x)
-    assert np.isfinite(Y).all() and np.isfinite(estimator.inverse_transform(Y)).all()
 
 
 # ---- options
