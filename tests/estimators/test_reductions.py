@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from clouds import rotation, spread
-from horopca import BSA, PGA, EuclideanPCA, HyperbolicMDS, RadialPCA, TangentPCA, geometry, metrics
+from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, RadialPCA, TangentPCA, geometry, metrics
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
@@ -303,6 +303,16 @@ def test_errors_of_components(X, name, K, n, message):
         (TangentPCA(1.0), "a fraction of the variance between 0 and 1, or None for all, but is 1.0"),
         (RadialPCA(0.5), "This map can increase variance, so a fraction is not defined"),
         (BSA(strategy="joint"), "strategy must be one of 'flag', 'last'"),
+        (HoroPCA(True), "n_components must be a whole number"),
+        (HoroPCA(spine="loose"), "spine must be one of 'auto', 'ideal', 'free', but is 'loose'"),
+        (HoroPCA(strategy="lazy"), "strategy must be one of 'joint', 'greedy'"),
+        (HoroPCA(objective="beauty"), "objective must be one of 'auto', 'variance', 'distortion'"),
+        (HoroPCA(n_init=0), "n_init must be a whole number of at least 1, or 'auto', but is 0"),
+        (HoroPCA(pairs="many"), "pairs must be"),
+        (HoroPCA(tol="small"), "tol must be a positive number, but is 'small'"),
+        (HoroPCA(centre="root"), "centre must be 'mean' or 'origin' or a point in the model of X, but is 'root'."),
+        (HoroPCA(warm_start=1), "warm_start must be True or False, but is 1."),
+        (HoroPCA(0.5, warm_start=True), "n_components must be a whole number or None if warm_start=True"),
     ],
 )
 def test_errors_of_options(X, estimator, message):
