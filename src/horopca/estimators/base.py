@@ -206,7 +206,12 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
                 f"Y must have {most if few == most else f'{few} to {most}'} columns, as the output of transform has, but has "
                 f"{rows.X.shape[1]}."
             )
-        return _mapped(rows, self._points_of, fitted_coordinates(self))
+        return self._map(rows, self._points_of)
+
+    def _map(self, rows: Rows, function: Callable[[Chunk], Any]) -> Any:
+        """The points function(chunk) of all chunks in the model and curvature of the fit, in the dtype of the rows."""
+        coordinates, dtype = fitted_coordinates(self), rows.X.dtype
+        return rows.map(lambda chunk: coordinates.from_hyperboloid(function(chunk), dtype))
 
 
 class HyperbolicReduction(Transformer):
@@ -304,15 +309,6 @@ class HyperbolicReduction(Transformer):
     def _images(self, chunk: Chunk) -> Any:
         """Images (n, K+1) of a chunk of points."""
         return self._project(chunk.points())
-
-    def _map(self, rows: Rows, function: Callable[[Chunk], Any]) -> Any:
-        return _mapped(rows, function, rows.coordinates)
-
-
-def _mapped(rows: Rows, function: Callable[[Chunk], Any], coordinates: Coordinates) -> Any:
-    """The points function(chunk) of all chunks, in some coordinates and in the dtype of the rows."""
-    dtype = rows.X.dtype
-    return rows.map(lambda chunk: coordinates.from_hyperboloid(function(chunk), dtype))
 
 
 def check_reduction(model: Any) -> None:

@@ -25,7 +25,6 @@ CONSTANT = 1e-7  # A coordinate whose standard deviation is below this fraction 
 class Whitener(Transformer):
     """Normalised coordinates of points relative to their Fréchet mean. Subclasses choose the coordinates."""
 
-    decorrelate = False
     _reach_of_images = np.inf
 
     @abstractmethod
@@ -70,7 +69,9 @@ class Whitener(Transformer):
         self.coordinate_scale_ = deviation / scale
         self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
         self._centre = R[0, 1:] / R[0, 0]
-        self._colour = factor if self.decorrelate else np.diag(deviation)  # turns features into centred coordinates
+        self._colour = (
+            factor if getattr(self, "decorrelate", False) else np.diag(deviation)
+        )  # turns features into centred coordinates
         self.n_components_ = self._n_features_out = len(flat)
 
     def _transform_rows(self, rows: Rows) -> Any:
