@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fuzz.samples import NEWICK, OBO, OWL, PHYLOXML
-from horopca.embed import SarkarEmbedding
 from horopca.io import load_edges
 
 NEXUS = """#NEXUS
@@ -15,9 +14,9 @@ NEXUS = """#NEXUS
     Begin taxa; dimensions ntax=3; taxlabels cat 'big lion' dog; End;
     BEGIN TREES;
       Title t;
-      Translate 1 cat, 2 'big lion', 3 dog_1;
-      TREE one [&lnP=-1.0] = [&R] ((1[&rate=0.1]:1,2:2)0.99:0.5,3:1);
-      TREE two = (1,(2,3));
+      Translate t1 cat, 2 'big lion', 3 End;
+      TREE one [&lnP=-1.0] = [&R] ((t1[&rate=0.1]:1,2:2)0.99:0.5,3:1);
+      TREE two = (t1,(2,3));
     END;"""
 FOREST = b"""format-version: 1.2
 
@@ -119,7 +118,7 @@ def test_content_selects_format(tmp_path, name):
         "cat": ("inner 1", 1.0),
         "big lion": ("inner 1", 2.0),
         "inner 1": ("inner 2", 0.5),
-        "dog_1": ("inner 2", 1.0),
+        "End": ("inner 2", 1.0),
     }
     assert found.notes[0] == "the first of 2 trees was read."
     assert relations(graph(tmp_path / name, "(a,b)c;")) == plain(a="c", b="c")
@@ -174,12 +173,6 @@ def test_compressed_graphs(tmp_path, name, content):
     content = content if isinstance(content, bytes) else content.encode()
     plain, packed = graph(tmp_path / name, content), graph(tmp_path / f"{name}.gz", gzip.compress(content, mtime=0))
     assert plain.names == packed.names and np.array_equal(plain.edges, packed.edges)
-
-
-def test_embedding_of_tree_file(tmp_path):
-    (tmp_path / "a.nwk").write_text("((cat:1,lion_1:2)felines:0.5,dog:3)root;")
-    model = SarkarEmbedding(2).fit(tmp_path / "a.nwk")
-    assert list(model.names_) == load_edges(tmp_path / "a.nwk").names and np.isfinite(model.embedding_).all()
 
 
 PHYLO = "<phyloxml xmlns='http://www.phyloxml.org'><phylogeny>{}</phylogeny></phyloxml>"

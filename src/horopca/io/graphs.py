@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from .arrays import read_members
 from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
-from .text import beginning, ending, number, open_bytes, open_lines
+from .text import beginning, ending, is_number, number, open_bytes, open_lines
 from .trees import read_newick, read_xml_tree
 
 COMMENTS = ("#", "%")
@@ -140,8 +140,8 @@ def _read_edges(path: Path) -> EdgeList:
     budget = Budget(path)
     position: dict[str, int] = {}
     ends, weights = array("q"), array("d")
-    for line, one, other, weight in _edges(path, budget):
-        if len(weights) != (len(ends) // 2 if weight is not None else 0):
+    for line, one, other, *weight in _edges(path, budget):
+        if len(weights) != (len(ends) // 2 if weight else 0):
             have, earlier = ("has no weight", "have") if weights else ("has a weight", "have none")
             raise FormatError(f"{path}, line {line}: this edge {have}, but those before it {earlier}.")
         for name in (one, other):
@@ -150,17 +150,23 @@ def _read_edges(path: Path) -> EdgeList:
                 position[name] = len(position)
             ends.append(position[name])
         budget.claim(24)
-        if weight is not None:
-            weights.append(weight)
+        weights.extend(number(field) if is_number(field) else np.nan for field in weight)
+        if weight and not 0 < weights[-1] < np.inf:
+            raise FormatError(
+                f"{path}, line {line}: a weight is a length and must be a positive number, but is {weight[0][:40]!r}."
+            )
     if not ends:
         raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
-    names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
+    names, edges = list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2)
+    if all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
+        order = np.argsort([int(name) for name in names], kind="stable")  # row i is node i where they are 0, 1, 2, ...
+        names, edges = [names[i] for i in order], np.argsort(order)[edges]
     return EdgeList(names, edges, np.frombuffer(weights) if weights else None)
 
 
-def _edges(path: Path, budget: Budget) -> Iterator[tuple[int, str, str, float | None]]:
+def _edges(path: Path, budget: Budget) -> Iterator[tuple[Any, ...]]:
     """Line number, two names and the weight, if there is one, of each edge."""
-    with open_lines(path, budget) as lines:
+    with open_lines(path, budget) as lines, format_errors(path, "has a field that is too long", csv.Error):
         body = ((k, text) for k, line in enumerate(lines, 1) if (text := line.strip()) and text[0] not in COMMENTS)
         first = next(body, None)
         if first is None:
@@ -169,50 +175,20 @@ def _edges(path: Path, budget: Budget) -> Iterator[tuple[int, str, str, float | 
         delimiter = next((mark for mark in ("\t", ",") if mark in bare), None)
         header = {field.strip(' "').lower() for field in bare.split(delimiter)[:2]} <= HEADERS
         for k, text in body if header else chain([first], body):
-            yield (k, *_edge(text, delimiter, f"{path}, line {k}"))
-
-
-def _edge(text: str, delimiter: str | None, where: str) -> tuple[str, str, float | None]:
-    attributes = ATTRIBUTES.search(text) if text.endswith("}") else None
-    bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
-    weight = WEIGHT.search(attributes[0]) if attributes else None
-    try:
-        fields = _fields(bare, delimiter)
-    except csv.Error:
-        raise FormatError(f"{where}: its quotation marks do not match: {text[:60]!r}.") from None
-    fields += [weight[1]] if weight else []
-    if len(fields) not in (2, 3):
-        raise FormatError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)}: {text[:60]!r}.")
-    if not (fields[0] and fields[1]):
-        raise FormatError(f"{where}: a name is missing: {text[:60]!r}.")
-    return fields[0], fields[1], _weight(fields[2], where) if len(fields) == 3 else None
+            fields = _fields(text, delimiter)
+            if len(fields) not in (2, 3) or not (fields[0] and fields[1]):
+                raise FormatError(f"{path}, line {k}: expected two names, and perhaps a weight, but found {text[:60]!r}.")
+            yield k, *fields
 
 
 def _fields(text: str, delimiter: str | None) -> list[str]:
-    """The values on a line; in a file with commas they may be quoted."""
-    if delimiter != "," or '"' not in text:
-        return [field.strip() for field in text.split(delimiter)]
-    return [field.strip() for field in next(csv.reader([text], delimiter=delimiter, skipinitialspace=True, strict=True))]
-
-
-def _weight(field: str, where: str) -> float:
-    try:
-        weight = number(field)
-    except ValueError:
-        raise FormatError(f"{where}: the weight {field[:40]!r} is not a number.") from None
-    if not 0 < weight < np.inf:
-        raise FormatError(f"{where}: a weight is a length and must be a positive number, but is {field[:40]}.")
-    return weight
-
-
-def _numeric_order(names: list[str], edges: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Integers in increasing order (row i is node i where they are 0, 1, 2, ...); other names in the order of the file."""
-    if not all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
-        return names, edges
-    order = np.argsort([int(name) for name in names], kind="stable")
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[order] = np.arange(len(names))
-    return [names[i] for i in order], rank[edges]
+    """The values on a line, with the weight that its attributes may hold; in a file with commas they may be quoted."""
+    attributes = ATTRIBUTES.search(text) if text.endswith("}") else None
+    weight = WEIGHT.findall(attributes[0])[:1] if attributes else []
+    bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
+    quoted = delimiter == "," and '"' in bare
+    fields = next(csv.reader([bare], skipinitialspace=True)) if quoted else bare.split(delimiter)
+    return [field.strip() for field in [*fields, *weight]]
 
 
 # ---------------------------------------------------------------- sparse matrices
@@ -224,7 +200,7 @@ def load_adjacency(path: Path) -> coo_array:
     members = read_members(path, NO_MATRIX)
     if "format" not in members and (points := [name for name, array in members.items() if array.ndim == 2]):
         raise FormatError(f"{path} must hold a graph, but holds points, like {points[0]} {members[points[0]].shape}.")
-    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
+    with format_errors(path, NO_MATRIX):
         kind = as_text(members["format"].item())
         rows, columns = (int(side) for side in members["shape"])
         Budget(path).claim(64 * max(rows, columns))  # bytes of a graph with this many nodes

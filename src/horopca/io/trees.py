@@ -11,7 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from itertools import chain, count
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from .text import beginning, is_number, number, open_bytes, read_whole
 ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
 NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
 TOKEN = re.compile(r"""[()\[\],:;']|"[^"]*"|[^\s()\[\],:;']+""")
-TREE = ("TREE", "UTREE")  # The commands of Nexus that begin a tree.
+TOKEN_BYTES = 100  # Bytes of a token that is kept.
+TREE, END = ("TREE", "UTREE"), ("END", "ENDBLOCK")  # The commands of Nexus that begin a tree, and that end a block.
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
 
@@ -69,19 +70,15 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
     supports = {name for name in inner if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
     counts, numbers, unique = Counter(names), Counter[str](), list[str]()
 
-    def numbered(name: str, pattern: str) -> str:
-        """The pattern with the next number for the name that makes it different from all names."""
-        numbers[name] = next(k for k in count(numbers[name] + 1) if pattern.format(k) not in counts)
-        return pattern.format(numbers[name])
-
     for name, leaf in zip(names, is_leaf, strict=True):
-        if not name or (not leaf and name in supports):
-            unique.append(numbered("", "leaf {}" if leaf else "inner {}"))
-        elif numbers[name]:
-            unique.append(numbered(name, name.replace("{", "{{").replace("}", "}}") + " ({})"))
-        else:
-            numbers[name] = 1
-            unique.append(name)
+        kept = name if leaf or name not in supports else ""
+        before, after = (f"{kept} (", ")") if kept else ("leaf " if leaf else "inner ", "")
+        if kept and not numbers[kept]:
+            numbers[kept] = 1
+            unique.append(kept)
+        else:  # the next number that makes it different from all names
+            numbers[kept] = next(k for k in count(numbers[kept] + 1) if f"{before}{k}{after}" not in counts)
+            unique.append(f"{before}{numbers[kept]}{after}")
     repeated = sum(times - 1 for name, times in counts.items() if name and name not in supports)
     left_out = sum(name in supports for name in inner)
     notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
@@ -125,65 +122,45 @@ def read_newick(path: Path) -> EdgeList:
     """The first tree of a file in Newick's format, or of the block TREES of a Nexus file."""
     budget = Budget(path)
     text = read_whole(path, budget)
-    annotations = list[str]()
+    annotations, translate = list[str](), dict[str, str]()
     tokens = _tokens(text, path, annotations)
-    translate = _to_first_tree(tokens, budget) if text.lstrip()[:6].upper() == "#NEXUS" else None
-    names, parents, lengths = _newick(tokens, translate or {}, budget, opened=translate is not None)
-    if translate is None:
-        more = _count_trees(tokens)
-    else:
-        more = sum(token.upper() in TREE for token in _first_of_commands(tokens))
+    nexus = text.lstrip()[:6].upper() == "#NEXUS"
+    if nexus:
+        next(tokens)
+        translate = _to_first_tree(tokens, budget)
+    names, parents, lengths = _newick(chain("(", tokens) if nexus else tokens, translate, budget)
+    more = _count_trees(takewhile(lambda token: token.upper() not in END, tokens) if nexus else tokens)
     notes = [f"annotations in square brackets left out: {len(annotations)}."] if annotations else []
     return as_edges(names, parents, lengths, more + 1, notes, path)
 
 
-def _to_first_tree(words: Iterator[str], budget: Budget) -> dict[str, str]:
-    """Go to the first tree of the block TREES, behind its opening parenthesis. Returns the names of its TRANSLATE."""
-    recent, translate = ["", ""], dict[str, str]()
-    for token in words:
-        if recent == ["BEGIN", "TREES"] and token == ";":
-            break
-        recent = [recent[1], token.upper()]
-    else:
-        raise FormatError(f"{budget.path} is a Nexus file without a block TREES.")
-    for command in map(str.upper, words):
-        if command == "TRANSLATE":
-            translate = _translation(words, budget)
-        elif command in TREE:
-            if any(token == "(" for token in iter(lambda: next(words, ";"), ";")):
-                return translate
-        elif command in ("END", "ENDBLOCK"):
-            break
-        else:
-            _skip_command(words, command)
-    raise FormatError(f"{budget.path} has a block TREES without a tree.")
-
-
-def _skip_command(tokens: Iterator[str], token: str) -> None:
-    while token != ";":
-        token = next(tokens, ";")
-
-
-def _first_of_commands(tokens: Iterator[str]) -> Iterator[str]:
+def _to_first_tree(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
+    """Go behind the opening parenthesis of the first tree of the block TREES. Returns the names of its TRANSLATE."""
+    command, block, translate = list[str](), "", dict[str, str]()
     for token in tokens:
-        yield token
-        _skip_command(tokens, token)
+        first = (command or [token])[0].upper()
+        if token == "(" and block == "TREES" and first in TREE:
+            return translate
+        if len(command) < 2 or first == "TRANSLATE":
+            budget.claim(TOKEN_BYTES + 4 * len(token))
+            command.append(token)
+        if token == ";":
+            block = command[1].upper() if first == "BEGIN" else "" if first in END else block
+            translate = _translation(command[1:]) if first == "TRANSLATE" else translate
+            command = []
+    raise FormatError(f"{budget.path} is a Nexus file without a tree in a block TREES.")
 
 
-def _translation(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
-    """The names behind short ones, "1 cat, 2 lion", up to the semicolon."""
+def _translation(tokens: list[str]) -> dict[str, str]:
+    """The names behind short ones, "1 cat, 2 lion;"."""
     names, words = dict[str, str](), list[str]()
     for token in tokens:
         if token not in (",", ";"):
             words.append(token.removeprefix("'"))
-            continue
-        if len(words) > 1:
-            name = " ".join(words[1:])
-            budget.claim(2 * NODE_BYTES + 4 * len(name))
-            names[words[0]] = name
-        words = []
-        if token == ";":
-            break
+        elif len(words) > 1:
+            names[words[0]] = " ".join(words[1:])
+        if token in (",", ";"):
+            words = []
     return names
 
 
@@ -197,67 +174,43 @@ def _count_trees(tokens: Iterator[str]) -> int:
     return trees
 
 
-def _newick(
-    tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool
-) -> tuple[list[str], array[int], array[float]]:
+def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) -> tuple[list[str], array[int], array[float]]:
     """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
     names, parents, lengths = list[str](), array("q"), array("d")
-    levels = [list[int]() for _ in range(1 + opened)]  # the children so far of every parenthesis that is open
-    node, after_colon, words = -1, False, list[str]()
-
-    def current() -> int:
-        nonlocal node
-        if node < 0:
-            budget.claim(NODE_BYTES)
-            node = len(names)
-            names.append("")
-            parents.append(-1)
-            lengths.append(np.nan)
-        return node
-
+    levels = [list[int]()]  # the nodes so far in every parenthesis that is open
+    words, children, length, after_colon = list[str](), list[int](), np.nan, False  # of the next node
     for token in chain(tokens, ";"):
         if token not in "(),:;":
             if after_colon:
-                lengths[current()] = _length(token, budget.path)
+                length = number(token) if is_number(token) else np.nan
+                if not np.isfinite(length):
+                    raise FormatError(f"{budget.path}: the length {token[:40]!r} of a branch is not a finite number.")
             else:
                 words.append(token.removeprefix("'"))
             after_colon = False
             continue
-        if words:
-            name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
-            budget.claim(4 * len(name))
-            names[current()] = as_text(name)
-            words = []
         after_colon = token == ":"
-        if token == ";":
-            break
-        if token == ":":
-            current()
-        elif token == "(" and node < 0:
+        if token == "(" and not (words or children):
             budget.claim(NODE_BYTES)
             levels.append([])
-        elif token == "(" or len(levels) == 1:
+        elif token == "(" or (len(levels) == 1 and token in ",)"):
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
             raise FormatError(f"{budget.path} is not a tree in Newick format: a {token!r} {where}.")
-        else:
-            levels[-1].append(current())
-            node = -1
-            if token == ")":
-                for child in levels.pop():
-                    parents[child] = current()
+        elif token != ":":
+            name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
+            budget.claim(NODE_BYTES + 4 * len(name))
+            for child in children:
+                parents[child] = len(names)
+            levels[-1].append(len(names))
+            names.append(as_text(name))
+            parents.append(-1)
+            lengths.append(length)
+            words, children, length = [], levels.pop() if token == ")" else [], np.nan
+        if token == ";":
+            break
     if len(levels) > 1:
         raise FormatError(f"{budget.path} is cut short: its tree has {len(levels) - 1} '(' without a ')'.")
     return names, parents, lengths
-
-
-def _length(token: str, path: Path) -> float:
-    try:
-        length = number(token)
-    except ValueError:
-        raise FormatError(f"{path}: the length {token[:40]!r} of a branch is not a number.") from None
-    if not np.isfinite(length):
-        raise FormatError(f"{path}: the length of a branch must be finite, but is {token[:40]}.")
-    return length
 
 
 # ---------------------------------------------------------------- PhyloXML
@@ -291,7 +244,9 @@ def read_phyloxml(path: Path) -> EdgeList:
     names, parents, lengths, waiting, supports = list[str](), array("q"), array("d"), [(tree.root, -1)], 0
     while waiting:  # parents before their children, which stay in their order
         clade, parent = waiting.pop()
-        names.append(as_text(_clade_name(clade) or ""))
+        taxonomy = getattr(clade, "taxonomy", None)
+        name = clade.name or (taxonomy and (taxonomy.scientific_name or taxonomy.code)) or ""
+        names.append(as_text(name.strip()))
         parents.append(parent)
         lengths.append(np.nan if clade.branch_length is None else float(clade.branch_length))
         supports += clade.confidence is not None
@@ -300,9 +255,3 @@ def read_phyloxml(path: Path) -> EdgeList:
         raise FormatError(f"{path}: the length of a branch must be finite.")
     notes = [f"support values left out: {supports}."] if supports else []
     return as_edges(names, parents, lengths, more + 1, notes, path)
-
-
-def _clade_name(clade: Any) -> str | None:
-    taxonomy = getattr(clade, "taxonomy", None)
-    name: str | None = clade.name or (taxonomy and (taxonomy.scientific_name or taxonomy.code))
-    return name and name.strip()
