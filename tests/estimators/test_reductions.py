@@ -269,14 +269,6 @@ def test_degenerate_data(X, name):
 # ---- options
 
 
-@pytest.mark.parametrize("name", ["horopca", "pga"])
-def test_every_kind_of_random_state(X, name):
-    seed = reduction(name, random_state=7).fit_transform(X)
-    assert np.array_equal(reduction(name, random_state=np.random.RandomState(7)).fit_transform(X), seed)
-    with pytest.raises(ValueError, match="'dice' cannot be used to seed"):
-        reduction(name, random_state="dice").fit(X)
-
-
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(
     ("K", "n", "message"),

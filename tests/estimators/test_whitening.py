@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from sklearn.decomposition import PCA
 
 from clouds import cloud, rotation, turned
@@ -132,16 +131,6 @@ def test_the_first_direction_is_horopca_s():
 
 
 # ---- contracts
-
-
-def test_dtype_and_array_library(whitener):
-    fitted = whitener().fit(TREE.points)
-    F = fitted.transform(TREE.points)
-    assert fitted.transform(TREE.points.astype(np.float32)).dtype == np.float32
-    tensor = fitted.transform(torch.tensor(TREE.points))
-    assert isinstance(tensor, torch.Tensor) and np.allclose(tensor.numpy(), F, atol=1e-12)
-    torched = whitener().fit(torch.tensor(TREE.points, dtype=torch.float32))
-    assert np.allclose(torched.transform(torch.tensor(TREE.points)).numpy(), F, atol=1e-3)
 
 
 def test_the_default_falls_back_to_what_there_is():
