@@ -123,16 +123,12 @@ def check_original(original: Any, metric: MetricName, n: int, coordinates: Coord
         raise ValueError(
             f"original must be one array, the points of the last picture before the reduction, but holds {len(original)}."
         )
-    if issparse(original) or metric == "precomputed":
-        return _checked_distances(original, n, coordinates)
-    before = check_rows(original, coordinates, name="original")
-    if before.shape[0] != n:
-        raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
-    x = np.asarray(before.take(np.arange(n)), dtype=np.float64)
-    return lambda some: pairwise_distance(x[some], x), x, None
-
-
-def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Original:
+    if not issparse(original) and metric != "precomputed":
+        before = check_rows(original, coordinates, name="original")
+        if before.shape[0] != n:
+            raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
+        x = np.asarray(before.take(np.arange(n)), dtype=np.float64)
+        return lambda some: pairwise_distance(x[some], x), x, None
     shape = np.shape(original)
     if shape != (n, n):
         raise ValueError(f"original must have one row and one column for each of the {n} points of Y, but has shape {shape}.")

@@ -17,11 +17,10 @@ from .._input.arguments import METRICS, MetricName, check_choice, check_count, c
 from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
 from .._input.means import mean_of
 from .._input.rows import check_rows
-from .._optimize.sample import some_offsets
 from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy
 from ..geometry._points import Chunk
-from ..statistics.pairs import mean_of_blocks, pair_distances, relative_change
+from ..statistics.pairs import mean_of_blocks, pair_distances, random_offsets, relative_change
 
 ALL_PAIRS_ROWS = 1 << 14  # Up to this many rows, all pairs are counted by default: it takes a few seconds.
 AUTO_PAIRS = 1 << 22  # For more rows, the number of pairs: the standard error is about a thousandth.
@@ -241,7 +240,7 @@ def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Dra
     size = n if groups == 1 else max(4, min(n, most, pairs) // groups)
     n_offsets = max(2 if groups == 1 else 1, pairs // (size * groups))
     chosen = rng.choice(n, size=size * groups, replace=False)
-    return chosen.reshape(groups, size), some_offsets(size, n_offsets, rng)
+    return chosen.reshape(groups, size), random_offsets(size, n_offsets, rng)
 
 
 def _pairs(
