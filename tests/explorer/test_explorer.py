@@ -18,7 +18,7 @@ from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
 from horopca.geometry import MODELS, distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.metrics import continuity, false_neighbours, trustworthiness
-from horopca.neighbors.estimator import nearest_neighbours
+from horopca.neighbors import HyperbolicNeighbors
 from horopca.plots import class_colours
 from horopca.statistics import frechet_mean
 from taxonomy import mammals
@@ -140,7 +140,7 @@ def test_the_original_decides_who_is_a_neighbour_and_what_changed():
     original = rng.uniform(-0.3, 0.3, (len(Y), 6))
     found = held(explore(Y, original=original, n_neighbors=4))
     x = to_hyperboloid(original)
-    indices, distances = nearest_neighbours(x, 4)
+    distances, indices = HyperbolicNeighbors(4, model="lorentz").fit(x).kneighbors()
     assert found["k"] == 4 and np.array_equal(found["there"].reshape(-1, 4), indices)
     # nine binary digits are kept
     assert np.allclose(found["spans"].reshape(-1, 4), distances, rtol=2.0**-10)

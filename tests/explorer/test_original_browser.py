@@ -10,7 +10,7 @@ from horopca.datasets import make_hierarchy
 from horopca.explorer import explore
 from horopca.geometry import distance, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.metrics import average_distortion
-from horopca.neighbors.estimator import nearest_neighbours
+from horopca.neighbors import HyperbolicNeighbors
 from horopca.plots.palette import RAMPS
 from horopca.projections import slide, spine_from_basis
 
@@ -51,7 +51,7 @@ def test_hovering_shows_a_point_and_its_neighbours_in_the_original_space(visit):
     page.mouse.move(x + 3, y)
     page.settle()
     assert page.state()["hover"] == CAT and page.inner_text("#card h2") == "cat"
-    indices, distances = nearest_neighbours(to_hyperboloid(ORIGINAL), 5)
+    distances, indices = HyperbolicNeighbors(5, model="lorentz").fit(to_hyperboloid(ORIGINAL)).kneighbors()
     rows = [row.split("\n") for row in page.locator("#card .there li").all_inner_texts()]
     assert [name for name, _ in rows] == [NAMES[i] for i in indices[CAT]]
     d = pairwise_distance(X)
