@@ -98,24 +98,6 @@ def test_rows_that_are_taken_the_careful_way_have_gradients_too():
         assert agrees(fit.transform, far[:5])
 
 
-def test_jax_differentiates():
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
-    fit = ESTIMATORS["HoroPCA"]().fit(X)
-    points = some("poincare")
-    weight = torch.linspace(-1, 1, 2, dtype=torch.float64)
-    x = geometry.to_hyperboloid(jax.numpy.asarray(points.numpy()))
-
-    def total(s):
-        y = geometry.lift(s)
-        return geometry.pairwise_distance(y).sum() + geometry.distance(y, geometry.exp(x, geometry.log(x, y))).sum()
-
-    assert np.isfinite(np.asarray(jax.jit(jax.grad(total))(x[:, 1:]))).all()
-    theirs = jax.jacobian(lambda p: fit._project(geometry.to_hyperboloid(p))[:, 1:] @ jax.numpy.asarray(weight.numpy()))
-    ours = torch.autograd.functional.jacobian(lambda p: fit._project(geometry.to_hyperboloid(p))[:, 1:] @ weight, points)
-    assert np.allclose(np.asarray(theirs(jax.numpy.asarray(points.numpy()))), ours.numpy(), atol=1e-9)
-
-
 @pytest.mark.parametrize("name", ["HoroPCA", "TangentPCA", "BusemannWhitener"])
 def test_data_frames_are_of_numbers(name):
     fit, leaf = ESTIMATORS[name]().fit(X), torch.tensor(X, requires_grad=True)

@@ -99,7 +99,7 @@ def test_distances_in_other_curvatures_and_libraries(xp):
         ({}, lambda D: np.where(np.eye(6) > 0, np.nan, D), "NaN"),
         ({}, lambda D: 1000 * D, "X must hold distances of at most 350"),
         ({"metric": "cosine"}, lambda D: D, "metric must be one of 'hyperbolic', 'precomputed'"),
-        ({"model": "auto"}, lambda D: D, r"coordinates of points, .* Pass the model of the images"),
+        ({"model": "auto"}, lambda D: D, "model must be one of 'poincare', .* but is 'auto'"),
         ({"n_components": 7}, lambda D: D, "n_components must be at most the number of points, but is 7 for n_samples = 6"),
     ],
 )

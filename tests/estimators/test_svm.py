@@ -12,19 +12,17 @@ from sklearn.model_selection import GridSearchCV
 from clouds import cloud, directions, rotation, turned
 from horopca import HyperbolicSVC
 from horopca.datasets import make_hierarchy
-from horopca.estimators.margin import Problems
 from horopca.geometry import from_hyperboloid, geodesic, inner, lift, to_hyperboloid, translate
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
 X, Y = TREE.points[1:], np.array(TREE.labels[1:])
 
 
-def two_classes(n=60, d=3, noise=0.2, seed=0):
+def two_classes():
     """Points and labels +-1, a hyperplane off the origin between them, some labels wrong."""
-    rng = np.random.default_rng(seed)
-    x = cloud(n, d, radius=3, seed=seed)
+    x = cloud(60, 3, radius=3)
     side = np.where(x[:, 1] > 0.3 * x[:, 0], 1.0, -1.0)
-    return x, np.where(rng.uniform(size=n) < noise, -side, side)
+    return x, np.where(np.random.default_rng(0).uniform(size=60) < 0.2, -side, side)
 
 
 def objective(w, x, y, C):
@@ -35,20 +33,15 @@ def objective(w, x, y, C):
 # ---- laws
 
 
+@pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_decisions_do_not_depend_on_where_the_data_sits(classes):
+def test_decisions_do_not_depend_on_place_model_and_curvature(classes, model):
     x = cloud(60, 3, radius=3)
     y = np.argmax(x[:, 1 : classes + 1], axis=1)
     moved = translate(turned(x, rotation(3, seed=1)), cloud(1, 3, radius=2, seed=5)[0])
-    here, there = (HyperbolicSVC(model="lorentz").fit(points, y).decision_function(points) for points in (x, moved))
-    assert np.allclose(here, there, atol=1e-5)
-
-
-@pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
-def test_decisions_do_not_depend_on_model_and_curvature(model):
-    points = from_hyperboloid(to_hyperboloid(X), model) * (1 if model == "halfspace" else 2)
-    values = HyperbolicSVC(model=model, curvature=-0.25).fit(points, Y).decision_function(points)
-    assert np.allclose(values, HyperbolicSVC().fit(X, Y).decision_function(X), atol=1e-6)
+    there = from_hyperboloid(moved, model) * (1 if model == "halfspace" else 2)
+    expected = HyperbolicSVC(model="lorentz").fit(x, y).decision_function(x)
+    assert np.allclose(HyperbolicSVC(model=model, curvature=-0.25).fit(there, y).decision_function(there), expected, atol=1e-5)
 
 
 def test_class_weights_are_sample_weights():
@@ -81,25 +74,6 @@ def test_a_class_in_the_middle_is_bounded_by_horospheres():
 # ---- references
 
 
-def test_the_objective_and_its_derivatives():
-    x, y = two_classes()
-    problems = Problems(np.column_stack([-x[:, 0], x[:, 1:]]), np.stack([y, -y]), np.full(len(x), 2.0))
-    w = np.array([[0.3, 1.0, -0.2, 0.5], [-0.1, 0.4, 0.2, 0.1]])
-    longhand = [objective(w[0], x, y, 2.0), objective(w[1], x, -y, 2.0)]
-    assert np.allclose(problems.objective(w), longhand, rtol=1e-12)
-    theta = np.column_stack([np.arcsin(w[:, 0] / np.linalg.norm(w[:, 1:], axis=1)), w[:, 1:]])
-    assert np.allclose(problems.value_and_gradient(theta, 1e-9)[0], longhand, rtol=1e-8)
-    step = np.array([[0.3, -0.5, 0.2, 0.7], [0.2, 0.2, -0.4, 0.1]])
-    _, gradient = problems.value_and_gradient(theta, 0.5)
-    hessian = problems.hessian(theta, 0.5)
-    assert np.allclose(hessian, np.swapaxes(hessian, 1, 2))
-    for h in (1e-4, 1e-5):
-        ahead, behind = (problems.value_and_gradient(theta + sign * h * step, 0.5) for sign in (1, -1))
-        assert np.allclose((ahead[0] - behind[0]) / (2 * h), np.sum(gradient * step, axis=1), rtol=1e-3)
-        slopes = (hessian @ step[:, :, None])[:, :, 0]
-        assert np.allclose((ahead[1] - behind[1]) / (2 * h), slopes, rtol=1e-2, atol=1e-2)  # the Hessian jumps at corners
-
-
 @pytest.mark.parametrize(("C", "rare"), [(0.1, False), (10.0, False), (1.0, True)])
 def test_no_other_method_finds_less(C, rare):
     """Against Nelder-Mead and Powell from four random places, on the definition; `rare`: a class of six points anywhere."""
@@ -107,6 +81,7 @@ def test_no_other_method_finds_less(C, rare):
     y = np.where(np.arange(60) < 6, 1.0, -1.0) if rare else y
     svm = HyperbolicSVC(C, model="lorentz").fit(x, y)
     assert svm.loss_[0] == pytest.approx(objective(svm.coef_[0], x, y, C), rel=1e-9)
+    assert svm.n_iter_[0] < 100  # of Newton's method, with a wrong gradient or Hessian far more
     rng = np.random.default_rng(0)
 
     def penalised(w):
@@ -148,7 +123,6 @@ def test_grid_search_and_calibration():
         (["a"] * 39, "y must have at least two classes, but all its 39 rows are of class 'a'"),
         (["a", "b"], "y must have one label for each of the 39 rows of X, but has 2"),
         ([np.nan] + [0.0, 1.0] * 19, r"contains NaN, None or infinity \(row 0\)"),
-        (np.array(["a"] * 20 + [None] * 19, dtype=object), r"infinity \(row 20\)"),
         (np.linspace(0, 1, 39), "Unknown label type: continuous"),
         (None, "requires y to be passed, but the target y is None"),
     ],

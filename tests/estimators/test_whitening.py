@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
 
-from clouds import cloud, directions, rotation, turned
-from horopca import PGA, BusemannWhitener, HoroPCA, TangentWhitener
+from clouds import cloud, rotation, turned
+from horopca import BusemannWhitener, HoroPCA, TangentWhitener
 from horopca.datasets import make_hierarchy
 from horopca.geometry import busemann, from_hyperboloid, lift, to_hyperboloid, translate
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
-HEAVY = from_hyperboloid(
-    lift(np.random.default_rng(0).standard_t(3, size=(60, 3)))
-)  # points without structure, and some far out
+HEAVY = from_hyperboloid(lift(np.random.default_rng(0).standard_t(3, size=(60, 3))))  # without structure, and some far out
 FEW = np.repeat(TREE.points[:3], 5, axis=0)
 
 
@@ -60,18 +56,12 @@ def test_decorrelation_goes_coordinate_by_coordinate():
     assert np.allclose(left / left.std(), residual[:, 3], atol=1e-8)
 
 
-def test_features_do_not_depend_on_where_the_data_sits(whitener):
-    x = cloud(60, 3, radius=3)
-    moved = translate(turned(x, rotation(3, seed=1)), cloud(1, 3, radius=2, seed=5)[0])
-    F, G = (whitener(model="lorentz").fit_transform(points) for points in (x, moved))
-    assert np.allclose(F, G, atol=1e-5)  # both searches end within tol = 1e-6 of the optimum
-
-
 @pytest.mark.parametrize("model", ["lorentz", "halfspace"])
-def test_features_do_not_depend_on_model_and_curvature(whitener, model):
-    X = from_hyperboloid(to_hyperboloid(TREE.points), model) * (1 if model == "halfspace" else 2)
+def test_features_do_not_depend_on_place_model_and_curvature(whitener, model):
+    moved = translate(turned(to_hyperboloid(TREE.points), rotation(3, seed=1)), cloud(1, 3, radius=2, seed=5)[0])
+    X = from_hyperboloid(moved, model) * (1 if model == "halfspace" else 2)
     one, two = whitener().fit(TREE.points), whitener(model=model, curvature=-0.25).fit(X)
-    assert np.allclose(two.transform(X), one.transform(TREE.points), atol=1e-5)
+    assert np.allclose(two.transform(X), one.transform(TREE.points), atol=1e-5)  # each search ends within 1e-6 of the optimum
     assert np.allclose(two.explained_variance_, 4 * one.explained_variance_, rtol=1e-4)  # lengths are in the unit of the data
     assert np.allclose(two.coordinate_scale_, 2 * one.coordinate_scale_, rtol=1e-4)
     assert np.allclose(two.coordinate_mean_, 2 * one.coordinate_mean_, atol=1e-4)
@@ -101,13 +91,6 @@ def test_more_directions_than_dimensions_give_the_points_back(K):
     fitted = busemann_whitener(K, decorrelate=True).fit(TREE.points)
     for whitener in (fitted, TangentWhitener().fit(TREE.points)):
         assert np.allclose(whitener.inverse_transform(whitener.transform(TREE.points)), TREE.points, atol=1e-9)
-
-
-def test_features_are_finite_at_the_edge(whitener):
-    rim = directions(40, 3) * (1 - np.float64(2.0) ** -50)
-    assert np.isfinite(whitener().fit(np.concatenate([TREE.points, rim])).transform(rim)).all()
-    far = lift(directions(30, 3) * np.sinh(np.linspace(1, 170, 30))[:, None])
-    assert np.isfinite(whitener(2, model="lorentz").fit_transform(far)).all()
 
 
 # ---- limits
@@ -147,24 +130,7 @@ def test_the_first_direction_is_horopca_s():
     assert first.explained_variance_[0] == pytest.approx(pca.explained_variance_[0], rel=1e-6)
 
 
-def test_pga_in_the_plane_is_the_whole_plane():
-    """Two principal geodesics span the plane: whitening by PGA is then whitening by tangent PCA."""
-    X = from_hyperboloid(cloud(60, 2, radius=3), "poincare")
-    F = make_pipeline(PGA(2, random_state=0), TangentWhitener()).fit_transform(X)
-    assert np.allclose(np.abs(F), np.abs(TangentWhitener().fit_transform(X)), atol=1e-6)
-
-
 # ---- contracts
-
-
-def test_dtype_and_array_library(whitener):
-    fitted = whitener().fit(TREE.points)
-    F = fitted.transform(TREE.points)
-    assert fitted.transform(TREE.points.astype(np.float32)).dtype == np.float32
-    tensor = fitted.transform(torch.tensor(TREE.points))
-    assert isinstance(tensor, torch.Tensor) and np.allclose(tensor.numpy(), F, atol=1e-12)
-    torched = whitener().fit(torch.tensor(TREE.points, dtype=torch.float32))
-    assert np.allclose(torched.transform(torch.tensor(TREE.points)).numpy(), F, atol=1e-3)
 
 
 def test_the_default_falls_back_to_what_there_is():
@@ -181,10 +147,8 @@ def test_the_default_falls_back_to_what_there_is():
         (BusemannWhitener(0), TREE.points, "n_components must be a whole number"),
         (BusemannWhitener(40), TREE.points, r"from 1 to 39 or None \(X has 40 rows\), but is 40"),
         (BusemannWhitener(strategy="best"), TREE.points, "strategy must be one of 'joint', 'greedy', but is 'best'"),
-        (BusemannWhitener(n_init=0), TREE.points, "n_init must be a whole number of at least 1"),
         (TangentWhitener(4), TREE.points, r"from 1 to 3 or None \(the dimension of X is 3\), but is 4"),
         (BusemannWhitener(), np.full((5, 3), 0.3), "X must hold different points, but all its rows are the same point"),
-        (TangentWhitener(), np.full((5, 3), 0.3), "X must hold different points, but all its rows are the same point"),
         (BusemannWhitener(3, n_init=1), FEW, "n_components must be at most 2"),
         (TangentWhitener(3), FEW, "n_components must be at most 2"),
     ],
@@ -192,8 +156,3 @@ def test_the_default_falls_back_to_what_there_is():
 def test_errors(estimator, X, message):
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)
-
-
-def test_features_of_another_width_raise():
-    with pytest.raises(ValueError, match="Y must have 2 columns, as the output of transform has, but has 3"):
-        TangentWhitener(2).fit(TREE.points).inverse_transform(np.zeros((4, 3)))

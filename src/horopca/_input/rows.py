@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array, is_torch_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import assert_all_finite, validate_data
 
 from ..geometry import MODELS
 from ..geometry._arrays import array_namespace, as_floats, on_host, take_rows, to_numpy
@@ -126,6 +126,7 @@ def check_rows(
     name: str = "X",
     reach: float = LARGEST_RADIUS,
     points: bool = True,
+    finite: bool = False,
     graph: bool = False,
 ) -> Rows:
     """Validate X, wherever it is stored, and wrap it. Raises ValueError if it is not an array of points within `reach`.
@@ -136,6 +137,7 @@ def check_rows(
     min_rows : int, the number of rows that are required
     name : str, the user's name of the argument, for messages
     points : bool, whether to check each row; otherwise the caller calls ``check()``
+    finite : bool, whether a NumPy array must be finite, though its rows are not checked
     graph : bool, whether a tensor that requires gradients keeps its graph
     """
     array = X if isinstance(X, np.ndarray) else as_plain_array(X, coordinates, name)
@@ -150,6 +152,8 @@ def check_rows(
     if array.ndim != 2:
         one = f" Reshape your data: a single point is {name}.reshape(1, -1)." if array.ndim == 1 else ""
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(array.shape)}.{one}")
+    if finite and is_numpy_array(array):
+        assert_all_finite(array, input_name=name)
     if estimator is not None:
         named = getattr(X, "_meta", X) if hasattr(X, "columns") else array  # of Dask, a data frame without rows
         validate_data(estimator, named, reset=reset, skip_check_array=True)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, ModelChoice
+from .._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates, ModelChoice, check_coordinates
 from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
@@ -33,24 +33,22 @@ OPTIONAL_STATE = ("_centre", "_mean", "_reach", "_weights")
 
 
 @contextmanager
-def new_fit(estimator: Any, X: Any, *, min_rows: int = 2, reach: float = LARGEST_RADIUS) -> Iterator[Rows]:
+def new_fit(estimator: Any, X: Any, *, min_rows: int = 2, reach: float = LARGEST_RADIUS, points: bool = True) -> Iterator[Rows]:
     """Delete the fitted attributes, validate X and yield its rows; restore the attributes if the fit fails or is interrupted.
 
-    Stores the model and the curvature, which `transform` uses, as ``model_`` and ``curvature_``.
+    Stores the model and the curvature, which `transform` uses, as ``model_`` and ``curvature_``. If X does not hold `points`,
+    they are those of the images.
     """
     with restore_on_error(estimator):
-        delete_fitted(estimator)
-        coordinates = choose_coordinates(X, estimator.model, estimator.curvature)
-        rows = check_rows(X, coordinates, estimator=estimator, reset=True, min_rows=min_rows, reach=reach)
+        for name in list(vars(estimator)):
+            if name in OPTIONAL_STATE or (name.endswith("_") and not name.startswith("_")):
+                delattr(estimator, name)
+        model, curvature = estimator.model, estimator.curvature
+        coordinates = choose_coordinates(X, model, curvature) if points else check_coordinates(model, curvature)
+        how: Any = {"min_rows": min_rows, "reach": reach, "points": points, "finite": not points}
+        rows = check_rows(X, coordinates, estimator=estimator, reset=True, **how)
         estimator.model_, estimator.curvature_ = coordinates
         yield rows
-
-
-def delete_fitted(estimator: BaseEstimator) -> None:
-    """Delete the fitted attributes, so that none of an earlier fit is left behind."""
-    for name in dict(vars(estimator)):
-        if name in OPTIONAL_STATE or (name.endswith("_") and not name.startswith("_")):
-            delattr(estimator, name)
 
 
 @contextmanager
@@ -95,6 +93,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
     model: ModelChoice
     curvature: float
     n_components_: int
+    _reach_of_images = FARTHEST_IMAGE
 
     if TYPE_CHECKING:  # arrays are returned as arrays of the same library
 
@@ -110,7 +109,23 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
 
     @abstractmethod
     def _transform_rows(self, rows: Rows) -> Any:
-        """The output of `transform` for validated points."""
+        """The output of `transform` for rows of the right shape, whose points are yet to be checked."""
+
+    @abstractmethod
+    def _points_of(self, chunk: Chunk) -> Any:
+        """Points (n, d+1) of H^d for a chunk of images."""
+
+    def _takes_points(self) -> bool:
+        """Whether the rows of X are points."""
+        return True
+
+    def _image_coordinates(self) -> Coordinates:
+        """The model and curvature of the images."""
+        return fitted_coordinates(self)
+
+    def _dimensions(self) -> range:
+        """Dimensions of the images that `inverse_transform` accepts."""
+        return range(self.n_components_, self.n_components_ + 1)
 
     def _as_chosen(self) -> Any:
         """The estimator to save or to fit again, with the parameters that the fit has chosen."""
@@ -136,7 +151,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
         -------
         self
         """
-        with new_fit(self, X) as rows:
+        with new_fit(self, X, points=self._takes_points()) as rows:
             ending = self._fit_rows(rows)
         report_end(self, ending)
         return self
@@ -160,9 +175,43 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
             column more for a model with time.
         """
         check_is_fitted(self)
-        return self._transform_rows(
-            check_rows(X, fitted_coordinates(self), estimator=self, points=False, graph=keeps_graph(self))
-        )
+        finite, graph = not self._takes_points(), keeps_graph(self)
+        rows = check_rows(X, fitted_coordinates(self), estimator=self, points=False, finite=finite, graph=graph)
+        return self._transform_rows(rows)
+
+    @overload
+    def inverse_transform(self, Y: AnArray) -> AnArray: ...
+    @overload
+    def inverse_transform(self, Y: Any) -> Any: ...
+    def inverse_transform(self, Y: Any) -> Any:
+        """Map images back to points.
+
+        Parameters
+        ----------
+        Y : array of shape (n_samples, n_components) (one column more for a model with time)
+            Images, as `transform` returns them.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Points with these images, in the estimator's model and curvature, and in the dtype, array library and device of Y.
+            Of a reduction, they are points of the submanifold on which it projects.
+        """
+        check_is_fitted(self)
+        coordinates, dimensions = self._image_coordinates(), self._dimensions()
+        rows = check_rows(Y, coordinates, name="Y", reach=self._reach_of_images, graph=True)
+        if rows.shape[1] - 1 not in dimensions:
+            few, most = (coordinates.columns(k) for k in (dimensions[0], dimensions[-1]))
+            raise ValueError(
+                f"Y must have {most if few == most else f'{few} to {most}'} columns, as the output of transform has, but has "
+                f"{rows.X.shape[1]}."
+            )
+        return self._map(rows, self._points_of)
+
+    def _map(self, rows: Rows, function: Callable[[Chunk], Any]) -> Any:
+        """The points function(chunk) of all chunks in the model and curvature of the fit, in the dtype of the rows."""
+        coordinates, dtype = fitted_coordinates(self), rows.X.dtype
+        return rows.map(lambda chunk: coordinates.from_hyperboloid(function(chunk), dtype))
 
 
 class HyperbolicReduction(Transformer):
@@ -226,36 +275,8 @@ class HyperbolicReduction(Transformer):
             images = self._map(rows, self._images)
         return images
 
-    @overload
-    def inverse_transform(self, Y: AnArray) -> AnArray: ...
-    @overload
-    def inverse_transform(self, Y: Any) -> Any: ...
-    def inverse_transform(self, Y: Any) -> Any:
-        """Map points of the image back to the submanifold of H^d that they represent.
-
-        Parameters
-        ----------
-        Y : array of shape (n_samples, n_components) (one column more for a model with time)
-            Points of the image.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        rows = check_rows(Y, fitted_coordinates(self), name="Y", reach=FARTHEST_IMAGE, graph=True)
-        dimensions = self._dimensions()
-        if rows.shape[1] - 1 not in dimensions:
-            few, most = (rows.coordinates.columns(k) for k in (dimensions[0], dimensions[-1]))
-            raise ValueError(
-                f"Y must have {most if few == most else f'{few} to {most}'} columns, as the output of transform has, but has "
-                f"{rows.X.shape[1]}."
-            )
-        return self._map(rows, lambda chunk: self._embed(chunk.points()))
-
-    def _dimensions(self) -> range:
-        """Dimensions of the images that `_embed` accepts."""
-        return range(self.n_components_, self.n_components_ + 1)
+    def _points_of(self, chunk: Chunk) -> Any:
+        return self._embed(chunk.points())
 
     def score(self, X: Any, y: Any = None) -> float:
         """The value of the objective of the fit on points X; larger is better.
@@ -288,10 +309,6 @@ class HyperbolicReduction(Transformer):
     def _images(self, chunk: Chunk) -> Any:
         """Images (n, K+1) of a chunk of points."""
         return self._project(chunk.points())
-
-    def _map(self, rows: Rows, function: Callable[[Chunk], Any]) -> Any:
-        coordinates, dtype = rows.coordinates, rows.X.dtype
-        return rows.map(lambda chunk: coordinates.from_hyperboloid(function(chunk), dtype))
 
 
 def check_reduction(model: Any) -> None:

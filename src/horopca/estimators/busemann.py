@@ -123,9 +123,6 @@ class BusemannWhitener(Whitener):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _colouring(self, factor: np.ndarray) -> np.ndarray:
-        return factor if self.decorrelate else super()._colouring(factor)
-
     def _learn(self, rows: Rows) -> Ending:
         n, d = rows.shape[0], rows.shape[1] - 1
         check_choice("strategy", self.strategy, ("joint", "greedy"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..geometry.isometries import Frame
 from ..projections.spines import Spine, spine_from_basis
 from ..statistics.pairs import relative_change
 from .base import HyperbolicReduction
+from .fitting import warn_caller
 from .folds import group_numbers, make_folds
 from .horopca import HoroPCA
 from .horopca_fit import centred_sample, check_search, distinct_points, search_options, spine_images
@@ -180,58 +181,43 @@ def component_curve(
     >>> curve.n_components, bool(curve.distortion.mean[0] > curve.distortion.mean[1])
     (array([1, 2]), True)
     """
-    if estimator is None:
-        estimator = HoroPCA()
+    estimator = HoroPCA() if estimator is None else estimator
     if not isinstance(estimator, HyperbolicReduction):
         raise ValueError(f"estimator must be a reduction of this package, such as HoroPCA(), but is {estimator!r}.")
-    rows = check_rows(X, choose_coordinates(X, estimator.model, estimator.curvature), min_rows=2)
-    settings = {"cv": cv, "groups": groups, "rule": rule, "copies": copies, "random_state": random_state}
-    return curve_of(rows, np.arange(rows.shape[0]), estimator, max_components, n_jobs=n_jobs, progress=progress, **settings)
-
-
-def curve_of(
-    rows: Rows,
-    some: np.ndarray,
-    estimator: HyperbolicReduction,
-    max_components: int | None,
-    *,
-    cv: Any,
-    groups: Any,
-    rule: RuleName,
-    copies: int,
-    random_state: Any,
-    n_jobs: int | None,
-    progress: Progress = lambda done, total: None,
-) -> ComponentCurve:
-    """`component_curve` of some of the rows; `cv` and `groups` are for all rows."""
     check_choice("rule", rule, get_args(RuleName))
     if check_count("copies", copies, 0) == 0 and rule == "null":
         raise ValueError("copies must be at least 1 for rule='null', which compares with them, but is 0. Use rule='one_se'.")
     estimator._check_parameters()
     if rule == "null" and estimator.objective == "robust":
-        warnings.warn(
+        warn_caller(
             "rule='null' compares the plain variance, in which a few far points may be a component, though the objective is "
-            "robust. Use rule='one_se', or leave such points out.",
-            stacklevel=3,
+            "robust. Use rule='one_se', or leave such points out."
         )
+    if isinstance(X, Rows):  # those of `HoroPCACV`, perhaps with weights
+        rows = X
+    else:
+        rows = check_rows(X, choose_coordinates(X, estimator.model, estimator.curvature), min_rows=2)
     n, d, rng = rows.shape[0], rows.shape[1] - 1, check_generator(random_state)
     members = None if groups is None else group_numbers(groups, n)
     if members is not None and members.max() + 1 == n:
-        warnings.warn(f"groups keeps no rows together: each of its {n} groups has one row.", stacklevel=3)
+        warn_caller(f"groups keeps no rows together: each of its {n} groups has one row.")
+    some = np.arange(n) if rows.weights is None else np.flatnonzero(rows.weights)
     some = some if len(some) <= MOST_ROWS else np.sort(rng.choice(some, size=MOST_ROWS, replace=False))
     x = rows.take(some)
     folds = make_folds(x, cv, members, some, n, int(rng.integers(2**31)))
-    K = _check_max_components(max_components, d, min(len(seen) for seen, _ in folds))
-    report = logged("component_curve", progress)
-    done, total = 0, len(folds) + (1 + copies * K if copies else 0)
+    fewest = min(len(seen) for seen, _ in folds)
+    K = min(DEFAULT_MAX_COMPONENTS, d, fewest)
+    if max_components is not None:
+        why = f" (the dimension of X is {d}, and the smallest part that is fitted has {fewest} rows)"
+        K = check_count("max_components", max_components, 1, min(d, fewest), why)
+    report, done = logged("component_curve", progress), count(1)
+    total = len(folds) + (1 + copies * K if copies else 0)
 
     def run(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> list[Any]:
-        nonlocal done
         found = []
         for result in run_jobs(function, calls, n_jobs):
             found.append(result)
-            done += 1
-            report(done, total)
+            report(next(done), total)
         return found
 
     calls = [(estimator, rows.coordinates, K, x[seen], x[unseen]) for seen, unseen in folds]
@@ -242,30 +228,17 @@ def curve_of(
     return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, d, dependent)
 
 
-def _check_max_components(wanted: int | None, d: int, seen: int) -> int:
-    """The largest number of components of the curve, at most what the smallest training part allows."""
-    most = min(d, seen)
-    if wanted is None:
-        return min(DEFAULT_MAX_COMPONENTS, most)
-    why = f" (the dimension of X is {d}, and the smallest part that is fitted has {seen} rows)"
-    return check_count("max_components", wanted, 1, most, why)
-
-
-# ---------------------------------------------------------------- fits
-
-
 def _maps(estimator: HyperbolicReduction, coordinates: Coordinates, K: int, x: np.ndarray) -> Iterator[Map]:
     """Yield maps to 1, 2, .., K components that are fitted to points x (n, d+1)."""
     if isinstance(estimator, HoroPCA) and estimator.strategy == "joint":
         yield from _nested(x, K, estimator)
         return
-    X, greedy = coordinates.from_hyperboloid(x, np.float64), isinstance(estimator, HoroPCA)
-    settings = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
-    for k in range(1, K + 1):
-        if k == 1 or not greedy:  # one greedy fit contains the fits with fewer components
-            fitted = clone(estimator).set_params(n_components=K if greedy else k, **settings).fit(X)
-        frame = Frame(fitted._mean, np.eye(x.shape[1] - 1))
-        yield partial(_images_along, frame, fitted.nested_spines_[k - 1]) if greedy else fitted._project
+    X = coordinates.from_hyperboloid(x, np.float64)
+    if isinstance(estimator, HoroPCA):  # one greedy fit contains the fits with fewer components
+        fitted = clone(estimator).set_params(n_components=K).fit(X)
+        yield from (partial(spine_images, spine=spine, mean=fitted._mean) for spine in fitted.nested_spines_)
+    else:
+        yield from (clone(estimator).set_params(n_components=k).fit(X)._project for k in range(1, K + 1))
 
 
 def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:

@@ -224,7 +224,7 @@ def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
 
 
 def report_end(estimator: Any, ending: Ending) -> None:
-    """Keep how a fit ended; if it did not converge, warn with a remedy. To be called by `fit` itself.
+    """Keep how a fit ended; if it did not converge, warn with a remedy.
 
     ``n_iter_`` is at least 1, as scikit-learn requires: evaluating the start counts as an iteration.
     """
@@ -232,16 +232,16 @@ def report_end(estimator: Any, ending: Ending) -> None:
     estimator.n_iter_ = np.maximum(n_iter, 1) if isinstance(n_iter, np.ndarray) else max(n_iter, 1)
     if not ending.converged:
         sentence = f"{type(estimator).__name__} {ending.status} without converging. {remedy}"
-        warnings.warn(sentence.strip(), ConvergenceWarning, stacklevel=_level_of_caller())
+        warn_caller(sentence.strip(), ConvergenceWarning)
 
 
-def _level_of_caller() -> int:
-    """The `stacklevel` that makes a warning of the calling function point at the user's line, outside this package."""
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that points at the user's line, outside this package."""
     inside = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent), contextlib.__file__)
-    frame, level = sys._getframe(1), 1
+    frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         frame, level = frame.f_back, level + 1
-    return level
+    warnings.warn(message, category, stacklevel=level)
 
 
 def mean_ending(mean: Mean) -> Ending:

@@ -18,17 +18,13 @@ def group_numbers(groups: Any, n: int) -> np.ndarray:
     named = np.asarray(groups)
     if named.shape != (n,):
         raise ValueError(f"groups must name one group for each of the {n} rows, but has shape {named.shape}.")
+    for row, name in enumerate(named.tolist()):
+        if name is None or name != name:
+            raise ValueError(f"groups must name the group of every row, but row {row} has {name}.")
     try:
-        missing = np.array([name is None or bool(name != name) for name in named.tolist()])
-        if missing.any():
-            row = int(missing.argmax())
-            raise ValueError(f"groups must name the group of every row, but row {row} has {named.tolist()[row]}.")
         return np.asarray(np.unique(named, return_inverse=True)[1])
-    except TypeError:
-        kinds = ", ".join(sorted({type(name).__name__ for name in named}))
-        raise ValueError(
-            f"groups must be names or numbers that can be sorted, all of one type, but have types {kinds}."
-        ) from None
+    except TypeError as error:
+        raise ValueError(f"groups must be names or numbers that can be sorted, all of one type, but {error}.") from None
 
 
 def make_folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, some: np.ndarray, n: int, seed: int) -> list[Fold]:
@@ -36,31 +32,26 @@ def make_folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, some: np.ndarr
     alike = np.unique(x, axis=0, return_inverse=True)[1].ravel()
     if isinstance(cv, Integral):
         units = alike if groups is None else groups[some]
-        count, what = len(np.unique(units)), "different rows" if groups is None else "groups"
-        if check_count("cv", cv, 2, why=", a splitter of scikit-learn's, or splits") > count:
-            raise ValueError(f"cv must be at most the number of {what}, {count}, but is {cv}. Use fewer folds.")
-        folds = list(GroupKFold(int(cv), shuffle=True, random_state=seed).split(x, groups=units))
+        what = "different rows" if groups is None else "groups"
+        why = f" (the number of {what}), a splitter of scikit-learn's, or splits"
+        splitter = GroupKFold(check_count("cv", cv, 2, len(np.unique(units)), why), shuffle=True, random_state=seed)
+        folds = list(splitter.split(x, groups=units))
     else:
-        folds = _split(cv, groups, some, n)
+        number = np.full(n, -1)  # of each row among those that are used
+        number[some] = np.arange(len(some))
+        try:
+            folds = [(number[np.asarray(a)], number[np.asarray(b)]) for a, b in check_cv(cv).split(number, None, groups)]
+        except (IndexError, TypeError, ValueError) as error:
+            message = "cv must be a number of folds, a splitter that needs no classes, or splits, each two arrays of indices of"
+            raise ValueError(f"{message} the {n} rows, but: {error}") from None
+        folds = [(seen[seen >= 0], unseen[unseen >= 0]) for seen, unseen in folds]
     if len(folds) < 2:
         raise ValueError(f"cv must make at least 2 folds, for a standard error, but makes {len(folds)}.")
-    for number, parts in enumerate(folds, start=1):
-        if any(len(np.unique(alike[part])) < 2 for part in parts):
-            seen, unseen = map(len, parts)
+    for fold in folds:
+        if any(len(np.unique(alike[part])) < 2 for part in fold):
+            seen, unseen = map(len, fold)
             raise ValueError(
-                f"Each fold must have two different rows for training and for testing, but fold {number} of {len(folds)} has "
-                f"{seen} and {unseen} of the {len(x)} rows. Use fewer folds (cv)."
+                f"Each fold must have two different rows for training and for testing, but one has {seen} and {unseen} of the "
+                f"{len(x)} rows. Use fewer folds (cv)."
             )
     return folds
-
-
-def _split(cv: Any, groups: np.ndarray | None, some: np.ndarray, n: int) -> list[Fold]:
-    """The folds of a splitter or of given splits of n rows, restricted to some of them and numbered among these."""
-    place = np.full(n, -1)
-    place[some] = np.arange(len(some))
-    try:
-        splits = [(place[np.asarray(a)], place[np.asarray(b)]) for a, b in check_cv(cv).split(place, None, groups)]
-    except (IndexError, TypeError, ValueError) as error:
-        message = "cv must be a number of folds, a splitter that needs no classes, or splits, each two arrays of indices of the"
-        raise ValueError(f"{message} {n} rows, but: {error}") from None
-    return [(seen[seen >= 0], unseen[unseen >= 0]) for seen, unseen in splits]

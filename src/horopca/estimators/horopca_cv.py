@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
-import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from .._input.coordinates import ModelChoice
 from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .base import new_fit
-from .component_curve import ComponentCurve, RuleName, curve_of
-from .fitting import check_weights, log, report_end
+from .component_curve import ComponentCurve, RuleName, component_curve
+from .fitting import check_weights, log, report_end, warn_caller
 from .horopca import HoroPCA
 from .horopca_fit import SpineName
 from .parallel_analysis import DEPENDENT_COMPONENTS
@@ -139,23 +137,21 @@ class HoroPCACV(HoroPCA):
         -------
         self
         """
+        names = self._get_param_names()
+        plain = HoroPCA(**{name: getattr(self, name) for name in HoroPCA._get_param_names() if name in names})
+        options: Any = {name: getattr(self, name) for name in ("cv", "rule", "copies", "random_state", "n_jobs")}
+        options["progress"] = lambda done, total: log(self, f"{done} of {total} fits")
         with new_fit(self, X) as rows:
-            counted = np.arange(rows.shape[0])
-            if sample_weight is not None:
-                rows.weights = check_weights(sample_weight, rows.shape[0])
-                counted = np.flatnonzero(rows.weights)
-            shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
-            how: Any = {name: getattr(self, name) for name in ("cv", "rule", "copies", "random_state", "n_jobs")}
-            how["progress"] = lambda done, total: log(self, f"{done} of {total} fits")
-            self.curve_ = curve_of(rows, counted, HoroPCA(**shared), self.max_components, groups=groups, **how)
+            rows.weights = None if sample_weight is None else check_weights(sample_weight, rows.shape[0])
+            self.curve_ = component_curve(rows, self.max_components, estimator=plain, groups=groups, **options)
             self.n_components_ = max(1, self.curve_.chosen)
             ending = self._fit_rows(rows)
             self.n_samples_seen_ = rows.shape[0]
         report_end(self, ending)
         if self.curve_.chosen == 0:
-            warnings.warn(f"{self.curve_.sentence} HoroPCACV keeps one component.", stacklevel=3)
+            warn_caller(f"{self.curve_.sentence} HoroPCACV keeps one component.")
         elif self.curve_.dependent and self.rule == "null":
-            warnings.warn(DEPENDENT_COMPONENTS, stacklevel=3)
+            warn_caller(DEPENDENT_COMPONENTS)
         return self
 
     def _as_chosen(self) -> Any:

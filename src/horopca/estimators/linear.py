@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
@@ -103,7 +104,7 @@ class LinearReduction(HyperbolicReduction):
     def _products(self, chunk: Chunk) -> tuple[Any, Any, Any]:
         """`_coordinates` of a chunk of points, as products with the rows themselves."""
         xp = array_namespace(chunk.t)
-        vectors = boosted_to_origin(_with_time(self.components_), self._centre)
+        vectors = boosted_to_origin(block_diag(1.0, self.components_), self._centre)
         error = ROUNDING * float(np.abs(vectors).sum(axis=1).max()) * chunk.t
         with np.errstate(over="ignore", invalid="ignore"):  # the rows concerned are computed again below
             y = chunk.products(from_numpy(vectors, chunk.t))
@@ -133,13 +134,6 @@ def sinh_of(t: Array) -> Array:
     xp = array_namespace(t)
     above = xp.where(t > 1, t - 1, xp.zeros_like(t))
     return xp.sqrt(above) * xp.sqrt(above + 2)
-
-
-def _with_time(components: np.ndarray) -> np.ndarray:
-    """The rows (1, 0) and (0, components) of R^{1,d}, whose products with a point are its time and its coordinates."""
-    rows = np.zeros((len(components) + 1, components.shape[1] + 1))
-    rows[0, 0], rows[1:, 1:] = 1, components
-    return rows
 
 
 def leading_axes(

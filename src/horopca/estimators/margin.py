@@ -9,8 +9,6 @@ We write w = (|v| sin phi, v), so that <w, w> = |v|^2 cos^2 phi: the problem is 
 light-like w. The optimum is often there for a class that no hyperplane separates: the level sets are then horospheres. The
 corner of the hinge is rounded over a width that shrinks from stage to stage, and each stage is Newton's method with the exact
 Hessian, made positive by the absolute values of its eigenvalues.
-
-Several problems on the same points (classes, starts) are solved side by side: theta = (phi, v) has shape (B, d+1).
 """
 
 from __future__ import annotations
@@ -29,142 +27,102 @@ NO_GAIN, PATIENCE = 1e-13, 3  # Converged to rounding error: three steps in a ro
 SHORTEST_NORMAL = 1e-100  # This is added to |v|, so that v / |v| is defined at v = 0.
 
 
-class Problems(NamedTuple):
-    """Points as (-t, s), shape (n, d+1), their sides +-1 in each of B problems, shape (B, n), and their costs (n,)."""
+class Search(NamedTuple):
+    """The state of a search: theta = (phi, v), the value, the number of Newton steps, and whether it has converged."""
 
-    x: np.ndarray
-    side: np.ndarray
-    cost: np.ndarray
-
-    def pick(self, which: np.ndarray) -> Problems:
-        """Some of the problems."""
-        return self._replace(side=self.side[which])
-
-    def margins(self, w: np.ndarray) -> np.ndarray:
-        """y <w, x>, shape (B, n), for normals w (B, d+1)."""
-        return np.asarray(self.side * (w @ self.x.T))
-
-    def objective(self, w: np.ndarray) -> np.ndarray:
-        """The objective itself, with its corner, shape (B,)."""
-        size = np.sum(w[:, 1:] ** 2, axis=1) - w[:, 0] ** 2
-        return np.asarray(size / 2 + np.maximum(MARGIN - np.arcsinh(self.margins(w)), 0) @ self.cost)
-
-    def value_and_gradient(self, theta: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
-        """The rounded objective, shapes (B,) and (B, d+1)."""
-        size, sin, cos, v = _polar(theta)
-        m = self.margins(normals(theta))
-        short = MARGIN - np.arcsinh(m)
-        rounded = np.where(short > width, short - width / 2, np.maximum(short, 0) ** 2 / (2 * width))
-        g = (self.side * self.cost * np.clip(short / width, 0, 1) / -np.sqrt(1 + m * m)) @ self.x
-        g_phi = (g[:, 0] - size * sin) * size * cos
-        g_v = g[:, 1:] + (g[:, 0] * sin / size + cos * cos)[:, None] * v
-        return (size * cos) ** 2 / 2 + rounded @ self.cost, np.column_stack([g_phi, g_v])
-
-    def hessian(self, theta: np.ndarray, width: float) -> np.ndarray:
-        """Shape (B, d+1, d+1)."""
-        size, sin, cos, v = _polar(theta)
-        u, eye = v / size[:, None], np.eye(v.shape[1])
-        m = self.margins(normals(theta))
-        short, root = MARGIN - np.arcsinh(m), np.sqrt(1 + m * m)
-        slope, bend = np.clip(short / width, 0, 1), ((short > 0) & (short < width)) / width
-        g = ((self.side * self.cost * slope / -root) @ self.x[:, :1])[:, 0]
-        weights = self.cost * (bend / root**2 + slope * m / root**3)
-        jacobian = np.tile(np.eye(theta.shape[1]), (len(theta), 1, 1))  # of the normal in theta
-        jacobian[:, 0, 0], jacobian[:, 0, 1:] = size * cos, sin[:, None] * u
-        H: np.ndarray = np.stack([(self.x.T * weight) @ self.x for weight in weights])
-        H = np.swapaxes(jacobian, 1, 2) @ H @ jacobian
-        H[:, 0, 0] -= g * size * sin + size**2 * (cos * cos - sin * sin)
-        H[:, 0, 1:] += ((g - 2 * size * sin) * cos)[:, None] * u
-        H[:, 1:, 0] = H[:, 0, 1:]
-        H[:, 1:, 1:] += (cos * cos)[:, None, None] * eye
-        H[:, 1:, 1:] += (g * sin / size)[:, None, None] * (eye - u[:, :, None] * u[:, None, :])
-        return H
+    theta: np.ndarray
+    value: float = np.inf
+    steps: int = 0
+    converged: bool = False
 
 
-def normals(theta: np.ndarray) -> np.ndarray:
-    """w = (|v| sin phi, v) of theta = (phi, v)."""
-    size, sin, _, v = _polar(theta)
-    return np.column_stack([size * sin, v])
+def largest_margin(
+    x: np.ndarray, side: np.ndarray, cost: np.ndarray, starts: np.ndarray, *, max_iter: int, tol: float
+) -> tuple[np.ndarray, float, int, bool]:
+    """The hyperplane of the largest margin, the best of several starts.
 
-
-def _polar(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """|v|, sin phi, cos phi, v."""
-    v = theta[:, 1:]
-    return np.linalg.norm(v, axis=1) + SHORTEST_NORMAL, np.sin(theta[:, 0]), np.cos(theta[:, 0]), v
-
-
-def largest_margins(
-    x: np.ndarray, sides: np.ndarray, cost: np.ndarray, starts: np.ndarray, *, max_iter: int, tol: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Hyperplanes of the largest margin for P problems, each the best of S starts.
-
-    Returns normals (P, d+1), values of the objective, numbers of Newton steps and whether the search converged (P,).
+    Returns its normal (d+1,), the value of the objective, the number of Newton steps and whether the search converged.
 
     Parameters
     ----------
     x : (n, d+1), points of the hyperboloid
-    sides : (P, n), +1 or -1
+    side : (n,), +1 or -1
     cost : (n,)
-    starts : (P, S, d+1), normals to start from
-    max_iter : Newton steps that may lead to a result, from its own start
+    starts : (S, d+1), normals to start from
+    max_iter : Newton steps that may lead to the result, from its own start
     tol : a search ends when the gradient is below tol times the sum of the costs, or at rounding
     """
-    P, S, columns = starts.shape
+    z = side[:, None] * np.column_stack([-x[:, 0], x[:, 1:]])  # whose Euclidean products with w are y <w, x>
     gtol = tol * (1 + float(np.sum(cost)))
-    every = Problems(np.column_stack([-x[:, 0], x[:, 1:]]), np.repeat(sides, S, axis=0), cost)
-    theta, steps = _parameters(starts.reshape(P * S, columns)), np.zeros(P * S, dtype=int)
-    theta, value, steps, _ = _descend(every, theta, steps, FIRST_WIDTHS, max_iter, 1e3 * gtol)
-    best = np.arange(P) * S + value.reshape(P, S).argmin(axis=1)
-    theta, _, steps, converged = _descend(every.pick(best), theta[best], steps[best], LAST_WIDTHS, max_iter, gtol)
-    w = normals(theta)
-    return w, every.pick(best).objective(w), steps, converged
+    searches = (_descend(Search(_parameters(start)), z, cost, FIRST_WIDTHS, max_iter, 1e3 * gtol) for start in starts)
+    theta, _, steps, converged = _descend(min(searches, key=lambda s: s.value), z, cost, LAST_WIDTHS, max_iter, gtol)
+    w = _normal(theta)
+    value = (w[1:] @ w[1:] - w[0] ** 2) / 2 + cost @ np.maximum(MARGIN - np.arcsinh(z @ w), 0)
+    return w, float(value), steps, converged
 
 
 def _parameters(w: np.ndarray) -> np.ndarray:
-    """Parameters theta of normals w; normals that are not space-like are replaced by near ones that are."""
-    size = np.linalg.norm(w[:, 1:], axis=1)
-    upright = size <= 1e-6 * np.abs(w[:, 0])
-    v = np.where(upright[:, None], np.eye(1, w.shape[1] - 1), w[:, 1:])
-    return np.column_stack([np.arcsin(np.clip(w[:, 0] / np.linalg.norm(v, axis=1), -0.95, 0.95)), v])
+    """Parameters theta of a normal w; one that is not space-like is replaced by a near one that is."""
+    upright = np.linalg.norm(w[1:]) <= 1e-6 * abs(w[0])
+    v = np.eye(1, len(w) - 1)[0] if upright else w[1:]
+    return np.append(np.arcsin(np.clip(w[0] / np.linalg.norm(v), -0.95, 0.95)), v)
 
 
-def _descend(
-    problems: Problems, theta: np.ndarray, steps: np.ndarray, widths: Sequence[float], max_iter: int, gtol: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Newton's method at one width after another, for each problem until it is done or has made max_iter steps."""
+def _normal(theta: np.ndarray) -> np.ndarray:
+    """w = (|v| sin phi, v) of theta = (phi, v)."""
+    w = theta.copy()
+    w[0] = np.sqrt(w[1:] @ w[1:]) * np.sin(theta[0])
+    return w
+
+
+def _descend(search: Search, z: np.ndarray, cost: np.ndarray, widths: Sequence[float], max_iter: int, gtol: float) -> Search:
+    """Newton's method at one width after another, until it is done or has made max_iter steps."""
+    theta, value, steps, converged = search
     for width in widths:
-        value, gradient = problems.value_and_gradient(theta, width)
-        idle = np.zeros(len(theta), dtype=int)
+        value, idle = _value(theta, z, cost, width), 0
         while True:
-            converged = (np.linalg.norm(gradient, axis=1) <= gtol) | (idle >= PATIENCE)
-            (on,) = np.nonzero(~converged & (steps < max_iter))
-            if len(on) == 0:
+            gradient, hessian = _derivatives(theta, z, cost, width)
+            converged = bool(np.linalg.norm(gradient) <= gtol) or idle >= PATIENCE
+            if converged or steps >= max_iter:
                 break
-            before = value[on]
-            theta[on], value[on], gradient[on] = _newton_step(problems.pick(on), theta[on], before, gradient[on], width)
-            steps[on] += 1
-            idle[on] = np.where(before - value[on] <= NO_GAIN * np.abs(before), idle[on] + 1, 0)
-    return theta, value, steps, converged
+            sizes, axes = np.linalg.eigh(hessian)
+            sizes = np.abs(sizes)
+            step = -axes @ ((axes.T @ gradient) / np.maximum(sizes, 1e-12 * sizes.max()))
+            before, slope = value, gradient @ step
+            for part in 0.5 ** np.arange(40):
+                trial = _value(theta + part * step, z, cost, width)
+                if trial <= before + ARMIJO * part * slope:
+                    theta, value = theta + part * step, trial
+                    break
+            steps += 1
+            idle = idle + 1 if before - value <= NO_GAIN * abs(before) else 0
+    return Search(theta, value, steps, converged)
 
 
-def _newton_step(
-    problems: Problems, theta: np.ndarray, value: np.ndarray, gradient: np.ndarray, width: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A Newton step, halved until it lowers the value enough; theta, value and gradient after it (before it, if none does)."""
-    sizes, axes = np.linalg.eigh(problems.hessian(theta, width))
-    sizes = np.maximum(np.abs(sizes), 1e-12 * np.abs(sizes).max(axis=1, keepdims=True))
-    step = -(axes @ ((np.swapaxes(axes, 1, 2) @ gradient[:, :, None]) / sizes[:, :, None]))[:, :, 0]
-    slope = np.sum(gradient * step, axis=1)
-    theta, value, gradient = theta.copy(), value.copy(), gradient.copy()
-    pending = np.arange(len(theta))
-    for halvings in range(40):
-        part = 0.5**halvings
-        trial = theta[pending] + part * step[pending]
-        new_value, new_gradient = problems.pick(pending).value_and_gradient(trial, width)
-        good = new_value <= value[pending] + ARMIJO * part * slope[pending]
-        taken = pending[good]
-        theta[taken], value[taken], gradient[taken] = trial[good], new_value[good], new_gradient[good]
-        pending = pending[~good]
-        if len(pending) == 0:
-            break
-    return theta, value, gradient
+def _value(theta: np.ndarray, z: np.ndarray, cost: np.ndarray, width: float) -> float:
+    """The objective with a rounded corner."""
+    w = _normal(theta)
+    short = MARGIN - np.arcsinh(z @ w)
+    rounded = np.where(short > width, short - width / 2, np.maximum(short, 0) ** 2 / (2 * width))
+    return float((w[1:] @ w[1:] - w[0] ** 2) / 2 + cost @ rounded)
+
+
+def _derivatives(theta: np.ndarray, z: np.ndarray, cost: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient (d+1,) and the Hessian (d+1, d+1) of `_value` in theta."""
+    sin, cos, v = np.sin(theta[0]), np.cos(theta[0]), theta[1:]
+    size = np.sqrt(v @ v) + SHORTEST_NORMAL
+    u = v / size
+    m = z @ _normal(theta)
+    short, root = MARGIN - np.arcsinh(m), np.sqrt(1 + m * m)
+    slope, bend = np.clip(short / width, 0, 1), ((short > 0) & (short < width)) / width
+    # the derivatives of the hinges in w, the Jacobian of w in theta, and the second derivatives of |v| sin phi and <w, w> / 2
+    g, H = -(cost * slope / root) @ z, (z.T * (cost * (bend / root**2 + slope * m / root**3))) @ z
+    J = np.eye(len(theta))
+    J[0, 0], J[0, 1:] = size * cos, sin * u
+    gradient, hessian = g @ J, J.T @ H @ J
+    gradient += np.append(-(size**2) * sin * cos, cos * cos * v)
+    hessian[0, 0] -= g[0] * size * sin + size**2 * (cos * cos - sin * sin)
+    hessian[0, 1:] += (g[0] - 2 * size * sin) * cos * u
+    hessian[1:, 0] = hessian[0, 1:]
+    hessian[1:, 1:] += cos * cos * np.eye(len(v)) + g[0] * sin / size * (np.eye(len(v)) - np.outer(u, u))
+    return gradient, hessian

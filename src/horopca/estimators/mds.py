@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self, overload
+from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_distances
-from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
-from .._input.rows import Rows, check_shape
-from .._input.threads import one_blas_thread
+from .._input.coordinates import FARTHEST_IMAGE, ModelChoice
+from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import lift, translate
 from ..geometry._arrays import Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..geometry._points import Chunk, Points, TranslatedPoints
 from ..geometry.isometries import boosted_to_origin
 from ..statistics.means import frame_of
-from .base import AnArray, delete_fitted, restore_on_error
 from .fitting import (
     as_fitted,
     check_components,
-    fitted_coordinates,
     in_model,
     mean_ending,
     measured_rows,
     nested_variances,
-    report_end,
     store_mean,
     store_variances,
+    warn_caller,
 )
 from .linear import IMAGE_ERROR, LinearReduction
 
@@ -132,31 +127,19 @@ class HyperbolicMDS(LinearReduction):
         tags.input_tags.pairwise = tags.input_tags.positive_only = self.metric == "precomputed"
         return tags
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from points or from their distances.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features) or, for ``metric="precomputed"``, (n_samples, n_samples)
-            Points in the model and curvature.
-        y : None
-            Ignored; it is there for scikit-learn.
-
-        Returns
-        -------
-        self
-        """
+    def _takes_points(self) -> bool:
         check_choice("metric", self.metric, METRICS)
-        if self.metric == "precomputed":
-            with restore_on_error(self):
-                delete_fitted(self)
-                ending = self._fit_distances(X)
-            report_end(self, ending)
-        else:
-            super().fit(X)
+        return self.metric == "hyperbolic"
+
+    def _fit_rows(self, rows: Rows, **options: Any) -> Ending:
         self.metric_ = self.metric
-        return self
+        return super()._fit_rows(rows) if self.metric == "hyperbolic" else self._fit_distances(rows)
+
+    def _transform_rows(self, rows: Rows) -> Any:
+        if self.metric_ == "hyperbolic":
+            return super()._transform_rows(rows)
+        Y = self._frame.enter(self._located(_check_distances(rows, symmetric=False)))
+        return rows.coordinates.from_hyperboloid(from_numpy(Y, rows.X), rows.X.dtype)
 
     # ---- from points
 
@@ -177,14 +160,8 @@ class HyperbolicMDS(LinearReduction):
 
     # ---- from distances
 
-    def _fit_distances(self, X: Any) -> Ending:
-        if self.model == "auto":
-            raise ValueError(
-                "model='auto' recognises a model from the coordinates of points, but with metric='precomputed' there are none. "
-                "Pass the model of the images, such as model='poincare'."
-            )
-        self.model_, self.curvature_ = check_coordinates(self.model, self.curvature)
-        D = self._check_distances(X, reset=True)
+    def _fit_distances(self, rows: Rows) -> Ending:
+        D = _check_distances(rows, symmetric=True)
         n = len(D)
         asked = check_components(self.n_components, None, n)
         self._reach = float(D.max())
@@ -199,71 +176,34 @@ class HyperbolicMDS(LinearReduction):
         total = float(np.mean(D * D))
         K = most if asked >= 1 else int(np.argmax(kept >= min(asked * total, kept[-1]))) + 1
         self._weights, self.eigenvalues_ = self._weights[:, :K], np.maximum(top[:K], 0) / max(top[0], 1e-300)
-        self.n_components_, self._n_features_out = K, fitted_coordinates(self).columns(K)
+        self.n_components_, self._n_features_out = K, rows.coordinates.columns(K)
         store_variances(self, kept[:K], total)
         self._frame = frame_of(lift(nested[:, :K]))
         _warn_of_rounding(int(np.sum(top[:K] > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
-        return self._departure(values[1:], noise)
+        wrong, right = -values[1:][values[1:] < -noise].sum(), values[values > noise].sum()
+        self.departure_ = float(wrong / (wrong + right)) if wrong > 0 else 0.0
+        apart = f"{self.departure_:.2%} of the spectrum has the wrong sign: the distances fit no hyperbolic space exactly"
+        return Ending(1, True, apart if self.departure_ else "the distances are hyperbolic, to rounding")
 
     def _located(self, D: np.ndarray) -> np.ndarray:
         """Points (m, K+1) at distances D (m, n) from the points of the fit."""
         # coordinates from the eigenvectors themselves would have the rounding errors of the farthest point everywhere
         return lift(np.cosh(D) / np.exp(self._reach / 2) @ self._weights)
 
-    def _departure(self, values: np.ndarray, noise: float) -> Ending:
-        wrong, right = -values[values < -noise].sum(), values[values > noise].sum()
-        self.departure_ = float(wrong / (wrong + right)) if wrong > 0 else 0.0
-        exact = "the distances are hyperbolic, to rounding"
-        apart = f"{self.departure_:.2%} of the spectrum has the wrong sign: the distances fit no hyperbolic space exactly"
-        return Ending(1, True, apart if self.departure_ else exact)
-
-    def _check_distances(self, X: Any, *, reset: bool) -> np.ndarray:
-        """Validate distances, which are square and symmetric in a fit. Returns them at curvature -1."""
-        X = to_numpy(X) if _is_other_library(X) else X
-        D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=0)
-        check_shape(D, fitted_coordinates(self), 2 if reset else 1)
-        check_distances(D, symmetric=reset)
-        scale = fitted_coordinates(self).scale
-        if D.max(initial=0) * scale > FARTHEST_IMAGE:
-            raise ValueError(
-                f"X must hold distances of at most {FARTHEST_IMAGE / scale:g} (float64 holds no more), but its largest is "
-                f"{D.max():.6g}. Divide the distances by a scale, or pass a curvature nearer to 0."
-            )
-        return np.asarray(D * scale)
-
-    @overload
-    def transform(self, X: AnArray) -> AnArray: ...
-    @overload
-    def transform(self, X: Any) -> Any: ...
-    def transform(self, X: Any) -> Any:
-        """Project points, or find points from their distances to those of the fit.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature; or, for ``metric="precomputed"``, distances from new points (rows)
-            to the points of the fit (columns).
-
-        Returns
-        -------
-        array of shape (n_samples, n_components) (one column more for a model with time)
-            In the model, curvature, dtype, array library and device of X.
-        """
-        check_is_fitted(self)
-        if as_fitted(self, "metric") != "precomputed":
-            return super().transform(X)
-        D = self._check_distances(X, reset=False)
-        Y, dtype = self._frame.enter(self._located(D)), getattr(X, "dtype", None)
-        if _is_other_library(X):
-            return fitted_coordinates(self).from_hyperboloid(from_numpy(Y, X), X.dtype)
-        return fitted_coordinates(self).from_hyperboloid(Y, np.float32 if dtype == np.float32 else np.float64)
-
     inverse_transform = available_if(_has_points)(LinearReduction.inverse_transform)
     score = available_if(_has_points)(LinearReduction.score)
 
 
-def _is_other_library(X: Any) -> bool:
-    return is_array_api_obj(X) and not isinstance(X, np.ndarray)
+def _check_distances(rows: Rows, *, symmetric: bool) -> np.ndarray:
+    """Validate rows of distances. Returns them at curvature -1."""
+    D = check_distances(check_array(to_numpy(rows.X), dtype=np.float64), symmetric=symmetric)
+    scale = rows.coordinates.scale
+    if D.max() * scale > FARTHEST_IMAGE:
+        raise ValueError(
+            f"X must hold distances of at most {FARTHEST_IMAGE / scale:g} (float64 holds no more), but its largest is "
+            f"{D.max():.6g}. Divide the distances by a scale, or pass a curvature nearer to 0."
+        )
+    return D * scale
 
 
 def _balance_point(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -322,8 +262,7 @@ def _triangle(x: Points) -> tuple[np.ndarray, float]:
 def _warn_of_rounding(seen: int, K: int, hidden: float, reach: float) -> None:
     """Warn if rounding hides components: only `seen` of K exceed it, and coordinates of size `hidden` may not."""
     if seen < K and hidden > LARGE_ROUNDING:
-        warnings.warn(
+        warn_caller(
             f"HyperbolicMDS: the rounding error of cosh at points {reach:.0f} from the centre hides smaller components, and "
-            f"only {seen} of the {K} components are accurate. Leave out the farthest points, or use HoroPCA.",
-            stacklevel=4,
+            f"only {seen} of the {K} components are accurate. Leave out the farthest points, or use HoroPCA."
         )

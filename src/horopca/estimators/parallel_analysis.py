@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 from scipy.spatial import cKDTree
+from scipy.stats import ortho_group
 
 from .._input.threads import one_blas_thread
 from .._optimize.multi_start import search_next
@@ -74,13 +75,11 @@ def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
 @one_blas_thread()
 def _added_by_chance(x: np.ndarray, before: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator) -> float:
     """The share of the variance that one more component adds to a spine, on a copy of points x."""
-    copy = without_direction(x, before, rng, groups)
+    copy = _without_direction(x, before, rng, groups)
     return _variance_kept(copy, _next_basis(copy, before)) - _variance_kept(copy, before)
 
 
-def without_direction(
-    x: np.ndarray, basis: np.ndarray, rng: np.random.Generator, groups: np.ndarray | None = None
-) -> np.ndarray:
+def _without_direction(x: np.ndarray, basis: np.ndarray, rng: np.random.Generator, groups: np.ndarray | None) -> np.ndarray:
     """Copies of points x (n, d+1) with the same images on the spine of a basis (k, d+1) and random directions otherwise.
 
     They keep their distances from the origin and their parts along the k directions of the spine. The rest of each row, or of
@@ -96,9 +95,7 @@ def without_direction(
     else:
         across = np.linalg.svd(Q)[2][len(Q) :] if len(Q) else np.eye(rest.shape[1])
         m = len(across)
-        # the factor Q of a normal matrix is uniform among rotations and reflections if the diagonal of R is positive
-        turns, R = np.linalg.qr(rng.standard_normal((int(groups.max()) + 1, m, m)))
-        turns = turns * np.sign(np.diagonal(R, axis1=1, axis2=2))[:, None, :]
+        turns = ortho_group.rvs(m, size=int(groups.max()) + 1, random_state=rng).reshape(-1, m, m)
         turned = np.einsum("nij,nj->ni", turns[groups], rest @ across.T) @ across
     return lift(along + turned)
 

@@ -24,10 +24,9 @@ from ..geometry.isometries import boosted
 from ..statistics.means import frechet_mean, principal_axes
 from .base import HyperbolicEstimator, new_fit
 from .fitting import check_stopping, check_weights, ending_after, fitted_coordinates, log, report_end
-from .margin import largest_margins
+from .margin import largest_margin
 
 AXES = 2  # Starts: hyperplanes perpendicular to this many principal axes, with either sign, and the Euclidean solution.
-SIDE_BY_SIDE = 1 << 20  # The largest number of searches times points that are solved together: about 50 MB.
 
 
 class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
@@ -57,7 +56,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     tol : float, default=1e-8
         The search ends when the gradient is below this fraction of the sum of all weights.
     verbose : int, default=0
-        If 1, print a line to stderr after each hyperplane, or group of hyperplanes that are found together.
+        If 1, print a line to stderr after each hyperplane.
 
     Attributes
     ----------
@@ -145,30 +144,25 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         return self
 
     def _learn(self, rows: Rows, y: Any, sample_weight: Any) -> Ending:
+        """One hyperplane for each class (the second of two), found in the frame of the points' mean and principal axes."""
         y = check_labels(y, rows.shape[0])
         weight = check_weights(1.0 if sample_weight is None else sample_weight, len(y))
         x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # a weight of 0 leaves a point out
         check_labels(y, len(x))
         self.classes_, codes = np.unique(y, return_inverse=True)
         cost = self.C * weight * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
-        return self._separate(x, codes, cost)
-
-    def _separate(self, x: np.ndarray, codes: np.ndarray, cost: np.ndarray) -> Ending:
-        """One hyperplane for each class (the second of two), found in the frame of the points' mean and principal axes."""
         mean = frechet_mean(x)
         self._mean = mean.point
         moved = translate_to_origin(x, self._mean)
         axes, _ = principal_axes(moved)
-        framed = lift(moved[:, 1:] @ axes.T)
-        positive = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
-        together = max(1, SIDE_BY_SIDE // (len(x) * (1 + 2 * AXES)))
-        planes = []
-        for some in np.split(positive, range(together, len(positive), together)):
-            sides = np.where(codes == some[:, None], 1.0, -1.0)
-            starts = np.stack([_starts(framed, side, cost) for side in sides])
-            planes.append(largest_margins(framed, sides, cost, starts, max_iter=self.max_iter, tol=self.tol))
-            log(self, f"{sum(len(found[0]) for found in planes)} of {len(positive)} hyperplanes")
-        normals, self.loss_, steps, converged = map(np.concatenate, zip(*planes, strict=True))
+        framed, found = lift(moved[:, 1:] @ axes.T), []
+        problems = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
+        for k in problems:
+            side = np.where(codes == k, 1.0, -1.0)
+            starts = _starts(framed, side, cost)
+            found.append(largest_margin(framed, side, cost, starts, max_iter=self.max_iter, tol=self.tol))
+            log(self, f"{len(found)} of {len(problems)} hyperplanes")
+        normals, self.loss_, steps, converged = map(np.array, zip(*found, strict=True))
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
         self.coef_ = boosted(self._normals, self._mean)
         status = "converged" if converged.all() else "stopped at max_iter"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count
 from .._input.coordinates import Coordinates, ModelChoice
-from .._input.rows import Rows, check_rows
+from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
 from ..statistics.means import principal_axes
-from .base import AnArray, Transformer
+from .base import Transformer
 from .fitting import ending_after, fitted_coordinates, store_mean
 
 ALL_COINCIDE = "X must hold different points, but all its rows are the same point: there is no variance to normalise."
@@ -25,6 +24,8 @@ CONSTANT = 1e-7  # A coordinate whose standard deviation is below this fraction 
 
 class Whitener(Transformer):
     """Normalised coordinates of points relative to their Fréchet mean. Subclasses choose the coordinates."""
+
+    _reach_of_images = np.inf
 
     @abstractmethod
     def _learn(self, rows: Rows) -> Ending:
@@ -42,33 +43,19 @@ class Whitener(Transformer):
         mean = store_mean(self, rows)
         ending = ending_after(mean, self._learn(rows))
         self._normalise(TranslatedPoints(rows, self._mean))
-        self.n_components_ = self._n_features_out
         return ending
 
     def _normalise(self, moved: TranslatedPoints) -> None:
+        def triangle(chunk: Chunk) -> np.ndarray:
+            return _triangle(np.pad(to_numpy(self._coordinates(chunk.points())), ((0, 0), (1, 0)), constant_values=1))
+
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, without the digits that forming the covariance would lose
-        stack = lambda a, b: np.linalg.qr(np.concatenate([a, b]), mode="r")
-        R = moved.fold(lambda chunk: _triangle(to_numpy(self._coordinates(chunk.points()))), stack)
+        R = moved.fold(triangle, _triangle)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
-        K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
+        factor = R[1:, 1:] / np.sqrt(moved.shape[0])
         deviation = np.linalg.norm(factor, axis=0)
-        self._check_varying(deviation)
-        scale = fitted_coordinates(self).scale
-        self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
-        self.coordinate_scale_ = deviation / scale
-        self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
-        self._centre = R[0, 1:] / R[0, 0]
-        self._colour = self._colouring(factor)
-        self._n_features_out = K
-
-    def _colouring(self, factor: np.ndarray) -> np.ndarray:
-        """The matrix that turns features into centred coordinates, from the Cholesky factor of the coordinates' covariance."""
-        return np.diag(np.linalg.norm(factor, axis=0))
-
-    def _check_varying(self, deviation: np.ndarray) -> None:
-        """Raise ValueError if a coordinate is constant."""
         flat = deviation <= max(CONSTANT * deviation.max(initial=0), 1e-13)
         if flat.all():
             raise ValueError(ALL_COINCIDE)
@@ -77,6 +64,15 @@ class Whitener(Transformer):
                 f"n_components must be at most {int(flat.argmax())}, since coordinate {int(flat.argmax())} of X (counted "
                 f"from 0) is constant and has no variance to normalise, but is {len(flat)}."
             )
+        scale = fitted_coordinates(self).scale
+        self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
+        self.coordinate_scale_ = deviation / scale
+        self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
+        self._centre = R[0, 1:] / R[0, 0]
+        self._colour = (
+            factor if getattr(self, "decorrelate", False) else np.diag(deviation)
+        )  # turns features into centred coordinates
+        self.n_components_ = self._n_features_out = len(flat)
 
     def _transform_rows(self, rows: Rows) -> Any:
         rows.check()
@@ -89,37 +85,13 @@ class Whitener(Transformer):
 
         return TranslatedPoints(rows, self._mean).map(features)
 
-    @overload
-    def inverse_transform(self, Y: AnArray) -> AnArray: ...
-    @overload
-    def inverse_transform(self, Y: Any) -> Any: ...
-    def inverse_transform(self, Y: Any) -> Any:
-        """Points with given whitened coordinates.
+    def _image_coordinates(self) -> Coordinates:
+        return Coordinates("tangent", -1.0)  # features are vectors, of any length
 
-        Parameters
-        ----------
-        Y : array of shape (n_samples, n_components_)
-            Features as `transform` returns them.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature, in the dtype, array library and device of Y.
-        """
-        check_is_fitted(self)
-        rows = check_rows(Y, Coordinates("tangent", -1.0), name="Y", reach=np.inf, graph=True)  # vectors, of any length
-        if rows.X.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
-            )
-        coordinates, dtype = fitted_coordinates(self), rows.X.dtype
-
-        def points(chunk: Chunk) -> Any:
-            features = chunk.X
-            c = features @ from_numpy(self._colour, features) + from_numpy(self._centre, features)
-            return coordinates.from_hyperboloid(translate(self._points(c), from_numpy(self._mean, c)), dtype)
-
-        return rows.map(points)
+    def _points_of(self, chunk: Chunk) -> Any:
+        features = chunk.X
+        c = features @ from_numpy(self._colour, features) + from_numpy(self._centre, features)
+        return translate(self._points(c), from_numpy(self._mean, c))
 
 
 class TangentWhitener(Whitener):
@@ -194,5 +166,6 @@ class TangentWhitener(Whitener):
         return to_hyperboloid(c @ from_numpy(self.components_, c), "tangent")
 
 
-def _triangle(coordinates: np.ndarray) -> np.ndarray:
-    return np.asarray(np.linalg.qr(np.column_stack([np.ones(len(coordinates)), coordinates]), mode="r"))
+def _triangle(*blocks: np.ndarray) -> np.ndarray:
+    """The triangular factor of blocks of rows."""
+    return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))
