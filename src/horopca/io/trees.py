@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from itertools import chain, count
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from .text import beginning, is_number, number, open_bytes, read_whole
 
 ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
 NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
-TOKEN = re.compile(r"""[()\[\],:;']|"[^"]*"|[^\s()\[\],:;']+""")
+# Comments, words in quotation marks (two of which are one inside), marks, words. No part can match a text in two ways.
+TOKEN = re.compile(r"""\[[^]]*+]|'[^']*+(?:''[^']*+)*+'|"[^"]*+"|[()\[\],:;']|[^\s()\[\],:;']+""")
+MARKS = ("(", ")", ",", ":", ";")
 TREE = ("TREE", "UTREE")  # The commands of Nexus that begin a tree.
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
@@ -63,27 +65,26 @@ def _positive(lengths: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
 
 def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], list[str]]:
     """Different names for all nodes, and notes on those that were changed. Numbers at inner nodes are support values."""
-    inner = [name for name, leaf in zip(names, is_leaf, strict=True) if name and not leaf]
-    leaves_are_numbers = all(name.isdigit() for name, leaf in zip(names, is_leaf, strict=True) if leaf)
-    identifiers = leaves_are_numbers and len(set(inner)) == len(inner) and all(name.isdigit() for name in inner)
-    supports = {name for name in inner if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
+    leaves, inner = ([name for name, leaf in zip(names, is_leaf, strict=True) if leaf == which] for which in (True, False))
     counts, numbers, unique = Counter(names), Counter[str](), list[str]()
+    known = [name for name in inner if name]
+    identifiers = len(set(known)) == len(known) and all(name.isdigit() for name in leaves + known)
+    supports = {name for name in known if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
 
-    def numbered(name: str, pattern: str) -> str:
-        """The pattern with the next number for the name that makes it different from all names."""
-        numbers[name] = next(k for k in count(numbers[name] + 1) if pattern.format(k) not in counts)
-        return pattern.format(numbers[name])
+    def numbered(name: str, leaf: bool) -> str:
+        return f"{name} ({numbers[name]})" if name else f"{'leaf' if leaf else 'inner'} {numbers[name]}"
 
     for name, leaf in zip(names, is_leaf, strict=True):
-        if not name or (not leaf and name in supports):
-            unique.append(numbered("", "leaf {}" if leaf else "inner {}"))
-        elif numbers[name]:
-            unique.append(numbered(name, name.replace("{", "{{").replace("}", "}}") + " ({})"))
-        else:
-            numbers[name] = 1
+        name = name if leaf or name not in supports else ""
+        numbers[name] += 1
+        if name and numbers[name] == 1:
             unique.append(name)
+            continue
+        while numbered(name, leaf) in counts:
+            numbers[name] += 1
+        unique.append(numbered(name, leaf))
     repeated = sum(times - 1 for name, times in counts.items() if name and name not in supports)
-    left_out = sum(name in supports for name in inner)
+    left_out = sum(name in supports for name in known)
     notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
     return unique, [*notes, *([f"support values left out: {left_out}."] if left_out else [])]
 
@@ -91,90 +92,66 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
 # ---------------------------------------------------------------- Newick and Nexus
 
 
+def read_newick(path: Path) -> EdgeList:
+    """The first tree of a file in Newick's format, or of the block TREES of a Nexus file."""
+    budget, annotations = Budget(path), list[str]()
+    text = read_whole(path, budget)
+    commands = _commands(_tokens(text, path, annotations))
+    if text.lstrip()[:6].upper() == "#NEXUS":
+        tree, translate = _first_tree(commands, budget)
+        nodes = _newick(tree, translate, budget)
+        more = sum(next(command, "").upper() in TREE for command in commands)
+    else:
+        nodes = _newick(next(commands, iter(())), {}, budget)
+        more = sum("(" in command for command in commands)
+    notes = [f"annotations in square brackets left out: {len(annotations)}."] if annotations else []
+    return as_edges(*nodes, more + 1, notes, path)
+
+
 def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
     """The marks and words of a text; quoted words begin with a quotation mark. Comments are skipped, annotations collected."""
-
-    def closing(mark: str) -> int:
-        end = text.find(mark, at)
-        if end < 0:
-            raise FormatError(f"{path} is not a tree in Newick format: a {text[at - 1]!r} is not closed.")
-        return end
-
-    at = 0
-    while found := TOKEN.search(text, at):
-        token, at = found[0], found.end()
-        if token == "[":
-            end = closing("]")
-            comment = text[at:end].strip()
+    for token in (found[0] for found in TOKEN.finditer(text)):
+        if token in ("[", "'"):
+            raise FormatError(f"{path} is not a tree in Newick format: a {token!r} is not closed.")
+        if token[0] == "[":
+            comment = token[1:-1].strip()
             if is_number(comment) or (comment[:1] == "&" and comment.upper() not in ("&R", "&U")):
                 annotations.append(comment[:1])
-            at = end + 1
-        elif token == "'":
-            parts = list[str]()
-            while not parts or text[at : at + 1] == "'":  # two of them are one inside
-                at += bool(parts)
-                end = closing("'")
-                parts.append(text[at:end])
-                at = end + 1
-            yield "'" + "'".join(parts)
+        elif token[0] == "'":
+            yield "'" + token[1:-1].replace("''", "'")
         else:  # the standard has no double quotes, but some programs write them
             yield "'" + token[1:-1] if token[0] == token[-1] == '"' != token else token
 
 
-def read_newick(path: Path) -> EdgeList:
-    """The first tree of a file in Newick's format, or of the block TREES of a Nexus file."""
-    budget = Budget(path)
-    text = read_whole(path, budget)
-    annotations = list[str]()
-    tokens = _tokens(text, path, annotations)
-    translate = _to_first_tree(tokens, budget) if text.lstrip()[:6].upper() == "#NEXUS" else None
-    names, parents, lengths = _newick(tokens, translate or {}, budget, opened=translate is not None)
-    if translate is None:
-        more = _count_trees(tokens)
-    else:
-        more = sum(token.upper() in TREE for token in _first_of_commands(tokens))
-    notes = [f"annotations in square brackets left out: {len(annotations)}."] if annotations else []
-    return as_edges(names, parents, lengths, more + 1, notes, path)
+def _commands(tokens: Iterator[str]) -> Iterator[Iterator[str]]:
+    """The commands of a text, each as its tokens up to the semicolon; what the caller does not read of one is skipped."""
+    for token in tokens:
+        command = takewhile(lambda word: word != ";", chain([token], tokens))
+        yield command
+        deque(command, maxlen=0)
 
 
-def _to_first_tree(words: Iterator[str], budget: Budget) -> dict[str, str]:
-    """Go to the first tree of the block TREES, behind its opening parenthesis. Returns the names of its TRANSLATE."""
-    recent, translate = ["", ""], dict[str, str]()
-    for token in words:
-        if recent == ["BEGIN", "TREES"] and token == ";":
-            break
-        recent = [recent[1], token.upper()]
-    else:
+def _first_tree(commands: Iterator[Iterator[str]], budget: Budget) -> tuple[Iterator[str], dict[str, str]]:
+    """The tokens of the first tree of the block TREES of a Nexus file, and the names of its TRANSLATE."""
+    translate = dict[str, str]()
+    if not any([*deque(map(str.upper, command), maxlen=2)] == ["BEGIN", "TREES"] for command in commands):
         raise FormatError(f"{budget.path} is a Nexus file without a block TREES.")
-    for command in map(str.upper, words):
-        if command == "TRANSLATE":
-            translate = _translation(words, budget)
-        elif command in TREE:
-            if any(token == "(" for token in iter(lambda: next(words, ";"), ";")):
-                return translate
-        elif command in ("END", "ENDBLOCK"):
+    for command in commands:
+        name = next(command, "").upper()
+        if name == "TRANSLATE":
+            translate = _translation(command, budget)
+        elif name in ("END", "ENDBLOCK"):
             break
-        else:
-            _skip_command(words, command)
+        elif name in TREE and "(" in command:
+            return chain("(", command), translate
     raise FormatError(f"{budget.path} has a block TREES without a tree.")
 
 
-def _skip_command(tokens: Iterator[str], token: str) -> None:
-    while token != ";":
-        token = next(tokens, ";")
-
-
-def _first_of_commands(tokens: Iterator[str]) -> Iterator[str]:
-    for token in tokens:
-        yield token
-        _skip_command(tokens, token)
-
-
-def _translation(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
-    """The names behind short ones, "1 cat, 2 lion", up to the semicolon."""
+def _translation(command: Iterator[str], budget: Budget) -> dict[str, str]:
+    """The names behind short ones, "1 cat, 2 lion"."""
     names, words = dict[str, str](), list[str]()
-    for token in tokens:
-        if token not in (",", ";"):
+    for token in chain(command, ","):
+        if token != ",":
             words.append(token.removeprefix("'"))
             continue
         if len(words) > 1:
@@ -182,81 +159,60 @@ def _translation(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
             budget.claim(2 * NODE_BYTES + 4 * len(name))
             names[words[0]] = name
         words = []
-        if token == ";":
-            break
     return names
 
 
-def _count_trees(tokens: Iterator[str]) -> int:
-    """The number of further trees: semicolons after an opening parenthesis."""
-    trees, inside = 0, False
-    for token in tokens:
-        inside = inside or token == "("
-        trees += inside and token == ";"
-        inside = inside and token != ";"
-    return trees
-
-
 def _newick(
-    tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool
+    tokens: Iterator[str], translate: dict[str, str], budget: Budget
 ) -> tuple[list[str], array[int], array[float]]:
     """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
     names, parents, lengths = list[str](), array("q"), array("d")
-    levels = [list[int]() for _ in range(1 + opened)]  # the children so far of every parenthesis that is open
-    node, after_colon, words = -1, False, list[str]()
+    levels = [list[int]()]  # the children so far of every parenthesis that is open
+    node, before, words = -1, "", list[str]()
 
-    def current() -> int:
-        nonlocal node
-        if node < 0:
-            budget.claim(NODE_BYTES)
-            node = len(names)
-            names.append("")
-            parents.append(-1)
-            lengths.append(np.nan)
-        return node
+    def new_node() -> int:
+        budget.claim(NODE_BYTES)
+        names.append("")
+        parents.append(-1)
+        lengths.append(np.nan)
+        return len(names) - 1
 
     for token in chain(tokens, ";"):
-        if token not in "(),:;":
-            if after_colon:
-                lengths[current()] = _length(token, budget.path)
-            else:
-                words.append(token.removeprefix("'"))
-            after_colon = False
+        if token not in MARKS:
+            words.append(token.removeprefix("'"))
             continue
-        if words:
+        if node < 0 and (words or token in ",:)"):
+            node = new_node()
+        if words and before == ":":
+            lengths[node] = _length(" ".join(words), budget.path)
+        elif words:
             name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
             budget.claim(4 * len(name))
-            names[current()] = as_text(name)
-            words = []
-        after_colon = token == ":"
-        if token == ";":
-            break
-        if token == ":":
-            current()
-        elif token == "(" and node < 0:
+            names[node] = as_text(name)
+        before, words = token, []
+        if token == "(" and node < 0:
             budget.claim(NODE_BYTES)
             levels.append([])
-        elif token == "(" or len(levels) == 1:
+        elif token == "(" or (token in ",)" and len(levels) == 1):
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
             raise FormatError(f"{budget.path} is not a tree in Newick format: a {token!r} {where}.")
-        else:
-            levels[-1].append(current())
-            node = -1
-            if token == ")":
-                for child in levels.pop():
-                    parents[child] = current()
+        elif token in ",)":
+            levels[-1].append(node)
+            node = -1 if token == "," else new_node()
+            for child in levels.pop() if token == ")" else ():
+                parents[child] = node
     if len(levels) > 1:
         raise FormatError(f"{budget.path} is cut short: its tree has {len(levels) - 1} '(' without a ')'.")
     return names, parents, lengths
 
 
-def _length(token: str, path: Path) -> float:
+def _length(text: str, path: Path) -> float:
     try:
-        length = number(token)
+        length = number(text)
     except ValueError:
-        raise FormatError(f"{path}: the length {token[:40]!r} of a branch is not a number.") from None
+        raise FormatError(f"{path}: the length {text[:40]!r} of a branch is not a number.") from None
     if not np.isfinite(length):
-        raise FormatError(f"{path}: the length of a branch must be finite, but is {token[:40]}.")
+        raise FormatError(f"{path}: the length of a branch must be finite, but is {text[:40]}.")
     return length
 
 
