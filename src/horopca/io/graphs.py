@@ -10,12 +10,11 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
+from scipy.sparse import coo_array, csr_array, load_npz
 from scipy.sparse.csgraph import breadth_first_order
 
 from .arrays import read_members
@@ -30,9 +29,7 @@ ATTRIBUTES = re.compile(r"\{[^{}]*\}$")  # networkx.write_edgelist appends the a
 WEIGHT = re.compile(r"'weight': ([^,{}]+)")  # The length of an edge among its attributes.
 NODE_BYTES = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
-# The class of SciPy for the format of a sparse matrix, and the names of its indices where they are not those of csr.
-SPARSE = {"csr": csr_array, "csc": csc_array, "bsr": bsr_array, "dia": dia_array, "coo": coo_array}
-INDICES = {"dia": ("offsets",), "coo": ("row", "col")}
+INDICES = {"indices", "indptr", "row", "col", "offsets"}  # of the formats of sparse matrices
 NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
 ROOT = "root"  # The node that joins several top terms of an ontology.
 
@@ -140,59 +137,50 @@ def _read_edges(path: Path) -> EdgeList:
     budget = Budget(path)
     position: dict[str, int] = {}
     ends, weights = array("q"), array("d")
-    for line, one, other, weight in _edges(path, budget):
-        if len(weights) != (len(ends) // 2 if weight is not None else 0):
+    for where, fields in _lines_of_fields(path, budget):
+        if len(fields) not in (2, 3):
+            line = " ".join(fields)[:60]
+            raise FormatError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)}: {line!r}.")
+        if "" in fields[:2]:
+            raise FormatError(f"{where}: a name is missing.")
+        if ends and (len(fields) == 3) != bool(weights):
             have, earlier = ("has no weight", "have") if weights else ("has a weight", "have none")
-            raise FormatError(f"{path}, line {line}: this edge {have}, but those before it {earlier}.")
-        for name in (one, other):
+            raise FormatError(f"{where}: this edge {have}, but those before it {earlier}.")
+        for name in fields[:2]:
             if name not in position:
                 budget.claim(NODE_BYTES + sys.getsizeof(name))
                 position[name] = len(position)
             ends.append(position[name])
         budget.claim(24)
-        if weight is not None:
-            weights.append(weight)
+        weights.extend(_weight(field, where) for field in fields[2:])
     if not ends:
         raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
     names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
     return EdgeList(names, edges, np.frombuffer(weights) if weights else None)
 
 
-def _edges(path: Path, budget: Budget) -> Iterator[tuple[int, str, str, float | None]]:
-    """Line number, two names and the weight, if there is one, of each edge."""
+def _lines_of_fields(path: Path, budget: Budget) -> Iterator[tuple[str, list[str]]]:
+    """The place and the fields of each line that is neither blank nor a comment nor the header."""
+    delimiter, header = None, True
     with open_lines(path, budget) as lines:
-        body = ((k, text) for k, line in enumerate(lines, 1) if (text := line.strip()) and text[0] not in COMMENTS)
-        first = next(body, None)
-        if first is None:
-            return
-        bare = ATTRIBUTES.sub("", first[1])
-        delimiter = next((mark for mark in ("\t", ",") if mark in bare), None)
-        header = {field.strip(' "').lower() for field in bare.split(delimiter)[:2]} <= HEADERS
-        for k, text in body if header else chain([first], body):
-            yield (k, *_edge(text, delimiter, f"{path}, line {k}"))
-
-
-def _edge(text: str, delimiter: str | None, where: str) -> tuple[str, str, float | None]:
-    attributes = ATTRIBUTES.search(text) if text.endswith("}") else None
-    bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
-    weight = WEIGHT.search(attributes[0]) if attributes else None
-    try:
-        fields = _fields(bare, delimiter)
-    except csv.Error:
-        raise FormatError(f"{where}: its quotation marks do not match: {text[:60]!r}.") from None
-    fields += [weight[1]] if weight else []
-    if len(fields) not in (2, 3):
-        raise FormatError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)}: {text[:60]!r}.")
-    if not (fields[0] and fields[1]):
-        raise FormatError(f"{where}: a name is missing: {text[:60]!r}.")
-    return fields[0], fields[1], _weight(fields[2], where) if len(fields) == 3 else None
-
-
-def _fields(text: str, delimiter: str | None) -> list[str]:
-    """The values on a line; in a file with commas they may be quoted."""
-    if delimiter != "," or '"' not in text:
-        return [field.strip() for field in text.split(delimiter)]
-    return [field.strip() for field in next(csv.reader([text], delimiter=delimiter, skipinitialspace=True, strict=True))]
+        for k, line in enumerate(map(str.strip, lines), 1):
+            if not line or line[0] in COMMENTS:
+                continue
+            attributes = ATTRIBUTES.search(line) if line[-1] == "}" else None
+            bare = line[: attributes.start()] if attributes else line
+            if header:
+                delimiter = next((mark for mark in ("\t", ",") if mark in bare), None)
+            bare = bare.rstrip(f" {delimiter or ''}") if attributes else bare
+            try:  # in a file with commas, values may be quoted
+                quoted = delimiter == "," and '"' in bare
+                fields = next(csv.reader([bare], skipinitialspace=True, strict=True)) if quoted else bare.split(delimiter)
+            except csv.Error:
+                raise FormatError(f"{path}, line {k}: its quotation marks do not match: {line[:60]!r}.") from None
+            fields = [field.strip() for field in fields]
+            weight = WEIGHT.search(attributes[0]) if attributes else None
+            if not header or not {field.lower() for field in fields[:2]} <= HEADERS:
+                yield f"{path}, line {k}", fields + ([weight[1]] if weight else [])
+            header = False
 
 
 def _weight(field: str, where: str) -> float:
@@ -210,9 +198,7 @@ def _numeric_order(names: list[str], edges: np.ndarray) -> tuple[list[str], np.n
     if not all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
         return names, edges
     order = np.argsort([int(name) for name in names], kind="stable")
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[order] = np.arange(len(names))
-    return [names[i] for i in order], rank[edges]
+    return [names[i] for i in order], np.argsort(order)[edges]
 
 
 # ---------------------------------------------------------------- sparse matrices
@@ -224,14 +210,12 @@ def load_adjacency(path: Path) -> coo_array:
     members = read_members(path, NO_MATRIX)
     if "format" not in members and (points := [name for name, array in members.items() if array.ndim == 2]):
         raise FormatError(f"{path} must hold a graph, but holds points, like {points[0]} {members[points[0]].shape}.")
-    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
-        kind = as_text(members["format"].item())
-        rows, columns = (int(side) for side in members["shape"])
-        Budget(path).claim(64 * max(rows, columns))  # bytes of a graph with this many nodes
-        data, indices = members["data"], tuple(members[name] for name in INDICES.get(kind, ("indices", "indptr")))
-        if data.dtype.kind not in "fiub" or any(index.dtype.kind not in "iu" for index in indices):
-            raise TypeError("The data are not numbers, or the indices not integers.")
-        matrix = SPARSE[kind]((data, indices) if kind == "coo" else (data, *indices), shape=(rows, columns))
+    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError, NotImplementedError):
+        Budget(path).claim(64 * max(map(int, members["shape"])))  # bytes of a graph with this many nodes
+        if any(members[name].dtype.kind not in "iu" for name in INDICES & members.keys()):
+            raise TypeError("The indices are not integers.")
+        del members
+        matrix = load_npz(path)
         if hasattr(matrix, "indptr"):  # a wrong index would be followed in memory, and SciPy checks few of an empty matrix
             matrix.check_format(full_check=True)
             if (matrix.indptr[1:] < matrix.indptr[:-1]).any():

@@ -162,9 +162,7 @@ def _translation(command: Iterator[str], budget: Budget) -> dict[str, str]:
     return names
 
 
-def _newick(
-    tokens: Iterator[str], translate: dict[str, str], budget: Budget
-) -> tuple[list[str], array[int], array[float]]:
+def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) -> tuple[list[str], array[int], array[float]]:
     """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
     names, parents, lengths = list[str](), array("q"), array("d")
     levels = [list[int]()]  # the children so far of every parenthesis that is open
@@ -247,18 +245,14 @@ def read_phyloxml(path: Path) -> EdgeList:
     names, parents, lengths, waiting, supports = list[str](), array("q"), array("d"), [(tree.root, -1)], 0
     while waiting:  # parents before their children, which stay in their order
         clade, parent = waiting.pop()
-        names.append(as_text(_clade_name(clade) or ""))
+        taxonomy = getattr(clade, "taxonomy", None)
+        name = clade.name or (taxonomy and (taxonomy.scientific_name or taxonomy.code)) or ""
+        waiting += [(child, len(names)) for child in reversed(clade.clades)]
+        names.append(as_text(name.strip()))
         parents.append(parent)
         lengths.append(np.nan if clade.branch_length is None else float(clade.branch_length))
         supports += clade.confidence is not None
-        waiting += [(child, len(names) - 1) for child in reversed(clade.clades)]
     if np.isinf(lengths).any():
         raise FormatError(f"{path}: the length of a branch must be finite.")
     notes = [f"support values left out: {supports}."] if supports else []
     return as_edges(names, parents, lengths, more + 1, notes, path)
-
-
-def _clade_name(clade: Any) -> str | None:
-    taxonomy = getattr(clade, "taxonomy", None)
-    name: str | None = clade.name or (taxonomy and (taxonomy.scientific_name or taxonomy.code))
-    return name and name.strip()
