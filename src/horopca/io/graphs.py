@@ -20,8 +20,8 @@ from scipy.sparse.csgraph import breadth_first_order
 from .arrays import read_members
 from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
-from .text import beginning, ending, number, open_bytes, open_lines
-from .trees import read_newick, read_xml_tree
+from .text import beginning, ending, open_bytes, open_lines
+from .trees import edge_length, read_newick
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
@@ -106,6 +106,8 @@ def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
     )
 
 
+_read_phyloxml = in_subprocess("trees", "read_phyloxml", "Bio", "a PhyloXML file", "trees")
+
 # Of each format: how it is read, with the relations of an ontology; endings that also choose it; the beginning of its files. A
 # file is in the first format that it matches. No pattern can match a text in two ways, which would take forever.
 GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.Pattern[str]], ...] = (
@@ -119,7 +121,7 @@ GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.P
         (".obo", ".owl"),
         re.compile(r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|format-version:|\[Term\]'),
     ),
-    (lambda path, _: read_xml_tree(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
+    (lambda path, _: _read_phyloxml(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
 )
 TREES = tuple(ending for _, endings, _ in GRAPHS for ending in endings)  # Endings of files that hold a tree or an ontology.
 
@@ -152,7 +154,7 @@ def _read_edges(path: Path) -> EdgeList:
                 position[name] = len(position)
             ends.append(position[name])
         budget.claim(24)
-        weights.extend(_weight(field, where) for field in fields[2:])
+        weights.extend(edge_length(field, where, above=0) for field in fields[2:])
     if not ends:
         raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
     names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
@@ -181,16 +183,6 @@ def _lines_of_fields(path: Path, budget: Budget) -> Iterator[tuple[str, list[str
             if not header or not {field.lower() for field in fields[:2]} <= HEADERS:
                 yield f"{path}, line {k}", fields + ([weight[1]] if weight else [])
             header = False
-
-
-def _weight(field: str, where: str) -> float:
-    try:
-        weight = number(field)
-    except ValueError:
-        raise FormatError(f"{where}: the weight {field[:40]!r} is not a number.") from None
-    if not 0 < weight < np.inf:
-        raise FormatError(f"{where}: a weight is a length and must be a positive number, but is {field[:40]}.")
-    return weight
 
 
 def _numeric_order(names: list[str], edges: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -10,15 +10,15 @@ import re
 from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
-from itertools import chain, takewhile
+from itertools import chain, groupby, takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .files import Budget, EdgeList, FormatError, as_text
-from .subprocess_reader import in_subprocess
 from .text import beginning, is_number, number, open_bytes, read_whole
 
 ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
@@ -149,16 +149,13 @@ def _first_tree(commands: Iterator[Iterator[str]], budget: Budget) -> tuple[Iter
 
 def _translation(command: Iterator[str], budget: Budget) -> dict[str, str]:
     """The names behind short ones, "1 cat, 2 lion"."""
-    names, words = dict[str, str](), list[str]()
-    for token in chain(command, ","):
-        if token != ",":
-            words.append(token.removeprefix("'"))
-            continue
-        if len(words) > 1:
-            name = " ".join(words[1:])
+    names = dict[str, str]()
+    for is_comma, tokens in groupby(command, ",".__eq__):
+        short, *words = ("",) if is_comma else [token.removeprefix("'") for token in tokens]
+        if words:
+            name = " ".join(words)
             budget.claim(2 * NODE_BYTES + 4 * len(name))
-            names[words[0]] = name
-        words = []
+            names[short] = name
     return names
 
 
@@ -182,7 +179,7 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) ->
         if node < 0 and (words or token in ",:)"):
             node = new_node()
         if words and before == ":":
-            lengths[node] = _length(" ".join(words), budget.path)
+            lengths[node] = edge_length(" ".join(words), budget.path)
         elif words:
             name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
             budget.claim(4 * len(name))
@@ -204,23 +201,20 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) ->
     return names, parents, lengths
 
 
-def _length(text: str, path: Path) -> float:
-    try:
-        length = number(text)
-    except ValueError:
-        raise FormatError(f"{path}: the length {text[:40]!r} of a branch is not a number.") from None
-    if not np.isfinite(length):
-        raise FormatError(f"{path}: the length of a branch must be finite, but is {text[:40]}.")
-    return length
+def edge_length(text: str, where: Path | str, above: float = -np.inf) -> float:
+    """The length of an edge that a text spells. Raises FormatError if it is not a finite number above a bound."""
+    with suppress(ValueError):
+        if above < (length := number(text)) < np.inf:
+            return length
+    sort = "finite" if above < 0 else "positive"
+    raise FormatError(f"{where}: the length of an edge must be a {sort} number, but is {text[:40]!r}.")
 
 
 # ---------------------------------------------------------------- PhyloXML
 
-_read_phyloxml = in_subprocess("trees", "read_phyloxml", "Bio", "a PhyloXML file", "trees")
 
-
-def read_xml_tree(path: Path) -> EdgeList:
-    """The first tree of a PhyloXML file."""
+def read_phyloxml(path: Path) -> EdgeList:
+    """The first tree that Biopython finds; called in the separate process."""
     head = beginning(path)
     if "<!DOCTYPE" in head:  # declares entities, which can expand or refer to other files
         raise FormatError(f"{path} has a DOCTYPE, which a tree does not need and which is not read.")
@@ -229,12 +223,6 @@ def read_xml_tree(path: Path) -> EdgeList:
         raise FormatError(
             f"{path} is a {root[1]} file in XML, which is not read: convert it to Newick, PhyloXML or a list of edges."
         )
-    found: EdgeList = _read_phyloxml(path)
-    return found
-
-
-def read_phyloxml(path: Path) -> EdgeList:
-    """The first tree that Biopython finds; called in the separate process."""
     phylo: Any = import_module("Bio.Phylo")
     with open_bytes(path) as file:
         trees = phylo.parse(file, "phyloxml")
