@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count, check_generator, check_number, seeded_generator
@@ -17,7 +16,7 @@ from ..geometry import ModelName, lift
 from ..geometry._arrays import to_numpy
 from ..geometry.hyperboloid import distance_blocks
 from .base import GraphEmbedding
-from .descent import COINCIDENT, Ball
+from .descent import COINCIDENT, Ball, add_pair_gradients, factors, squared_differences_of_factors
 from .graphs import as_relations, sorted_nodes
 
 LONGEST_STEP = 1.0  # A point moves no farther in one batch: the gradient is valid only near the point.
@@ -193,7 +192,8 @@ class PoincareEmbedding(GraphEmbedding):
             known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
             touched, position = np.unique(np.concatenate([u, v, w]), return_inverse=True)
             points = Ball.of(x[touched])
-            loss, gradient = _batch_loss(points.z[position], points.delta[position], len(u), known | (u[:, None] == w))
+            counted = np.hstack([np.eye(len(u), dtype=bool), ~known & (u[:, None] != w)])
+            loss, gradient = _batch_loss(Ball(points.z[position], points.delta[position]), counted)
             steps = np.zeros_like(points.z)
             np.add.at(steps, position, -rate * gradient)
             size = np.linalg.norm(steps, axis=1, keepdims=True)
@@ -219,38 +219,24 @@ def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
     return anchor
 
 
-def _batch_loss(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple[float, np.ndarray]:
-    """Sum of the losses of m relations, and its gradient in the frames of the points z: u (m), v (m) and negatives w.
+def _batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
+    """Sum of the losses of m relations, and its gradient in the frames of the points u (m), v (m) and negatives w (k).
 
-    `known` (m, k) marks those w that are related to u, or are u, and do not count.
+    `counted` (m, m + k) marks in each row the v and those w that are not related to u.
     """
-    zu, zv, zw = z[:m], z[m : 2 * m], z[2 * m :]
-    du, dv, dw = delta[:m], delta[m : 2 * m], delta[2 * m :]
-    turn = zv - zu
-    near, far = np.sum(turn * turn, axis=1), cdist(zu, zw, "sqeuclidean")
-    d_near, slope_near = _distance(near, du * dv)
-    d_far, slope_far = _distance(far, np.multiply.outer(du, dw))
-    rival = np.exp(-d_far)
-    rival[known] = 0.0
-    own = np.exp(-d_near)
-    total = own + rival.sum(axis=1)
-    # gradients of the loss d_near + log(total) in the distances, times those of the distances (see `horopca.embed.descent`)
-    draw = (1 - own / total) * slope_near
-    push = -rival / total[:, None] * slope_far
-    gradient = np.empty_like(z)
-    toward, away = push * far, push.T
-    gradient[:m] = -du[:, None] * (push @ zw - push.sum(axis=1)[:, None] * zu) + toward.sum(axis=1)[:, None] * zu
-    gradient[:m] -= draw[:, None] * (du[:, None] * turn - near[:, None] * zu)
-    gradient[m : 2 * m] = draw[:, None] * (dv[:, None] * turn + near[:, None] * zv)
-    gradient[2 * m :] = -dw[:, None] * (away @ zu - away.sum(axis=1)[:, None] * zw) + toward.sum(axis=0)[:, None] * zw
-    return float(np.sum(d_near + np.log(total))), gradient
-
-
-def _distance(square: np.ndarray, deltas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distance from |z - z'|^2 and δ δ', and the factor of its gradient."""
+    m = len(counted)
+    rows, columns, own = slice(m), slice(m, None), np.eye(*counted.shape)
+    left, right = factors(points.z)
+    square = squared_differences_of_factors(left[rows], right[columns])
+    deltas = np.multiply.outer(points.delta[rows], points.delta[columns])
     q = square / deltas + COINCIDENT
     root, cosh = np.sqrt(q), np.sqrt(1 + q)
-    return 2 * np.log(root + cosh), 1 / (root * cosh * deltas)
+    d = 2 * np.log(root + cosh)
+    share = counted * np.exp(-d)
+    total = share.sum(axis=1, keepdims=True)
+    gradient = np.zeros_like(points.z)
+    add_pair_gradients(gradient, points, right, rows, columns, (own - share / total) / (root * cosh * deltas), square)
+    return float(np.sum(own * d) + np.sum(np.log(total))), gradient
 
 
 # ---------------------------------------------------------------- relations
