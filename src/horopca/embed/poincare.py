@@ -136,13 +136,14 @@ class PoincareEmbedding(GraphEmbedding):
             edges = closure_of(edges, names)
         pairs = np.unique(edges if directed else np.concatenate([edges, edges[:, ::-1]]), axis=0)
         rng = check_generator(self.random_state)
-        x = lift(rng.uniform(-START, START, size=(len(names), d)))
+        points = Ball.of(lift(rng.uniform(-START, START, size=(len(names), d))))
         with one_blas_thread():
             for epoch in range(self.epochs):
                 rate = self.learning_rate * (BURN_IN if epoch < self.burn_in else 1.0)
-                loss = self._epoch(x, pairs, pairs, rate, rng)
+                loss = self._epoch(points, pairs, pairs, rate, rng)
                 if (epoch + 1) % max(1, self.epochs // 10) == 0:
                     log(self, f"epoch {epoch + 1}: mean loss {loss:.4f}")
+        x = points.hyperboloid()
         self.embedding_ = coordinates.from_hyperboloid(x, x.dtype)
         self.names_, self.pairs_, self.loss_ = names, pairs, loss
         self.mean_rank_, self.map_ = _ranked(x, pairs, rng)
@@ -171,35 +172,36 @@ class PoincareEmbedding(GraphEmbedding):
         edges = np.concatenate([self.pairs_, edges, *([] if found.directed else [edges[:, ::-1]])])
         related = np.unique(closure_of(edges, list(row)) if self.closure else edges, axis=0)
         new = related[(related >= n_known).any(axis=1)]
-        x = coordinates.to_hyperboloid(self.embedding_)[_anchors(new, n_known, list(row))]
+        points = Ball.of(coordinates.to_hyperboloid(self.embedding_)[_anchors(new, n_known, list(row))])
         with one_blas_thread():
             for epoch in range(NEW_EPOCHS):
-                self._epoch(x, related, new, 1 - epoch / NEW_EPOCHS, rng, n_known)
-        return np.asarray(coordinates.from_hyperboloid(x[n_known:], x.dtype))
+                self._epoch(points, related, new, 1 - epoch / NEW_EPOCHS, rng, n_known)
+        return np.asarray(coordinates.from_hyperboloid(points.hyperboloid()[n_known:], np.float64))
 
     def _epoch(
-        self, x: np.ndarray, related: np.ndarray, pairs: np.ndarray, rate: float, rng: np.random.Generator, fixed: int = 0
+        self, points: Ball, related: np.ndarray, pairs: np.ndarray, rate: float, rng: np.random.Generator, fixed: int = 0
     ) -> float:
-        """One pass over some of the related pairs in random order; moves the points x (n, d+1) but for the first `fixed`.
+        """One pass over some of the related pairs in random order, which moves the points but for the first `fixed`.
 
         Returns the mean loss."""
-        n, far, order, total = len(x), self._largest_radius(), rng.permutation(len(pairs)), 0.0
-        keys = related @ [n, 1]
+        n, far, order, total = len(points.z), self._largest_radius(), rng.permutation(len(pairs)), 0.0
+        keys = np.union1d(related @ [n, 1], np.arange(n) * (n + 1))  # a node is no negative of itself either
         for start in range(0, len(order), self.batch_size):
             u, v = pairs[order[start : start + self.batch_size]].T
             w = rng.integers(n, size=self.negatives)
             wanted = (u * n)[:, None] + w
-            known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-            touched, position = np.unique(np.concatenate([u, v, w]), return_inverse=True)
-            points = Ball.of(x[touched])
-            counted = np.hstack([np.eye(len(u), dtype=bool), ~known & (u[:, None] != w)])
-            loss, gradient = _batch_loss(Ball(points.z[position], points.delta[position]), counted)
-            steps = np.zeros_like(points.z)
+            nearest = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)]
+            counted = np.hstack([np.eye(len(u), dtype=bool), nearest != wanted])
+            nodes = np.concatenate([u, v, w])
+            loss, gradient = _batch_loss(Ball(points.z[nodes], points.delta[nodes]), counted)
+            touched, position = np.unique(nodes, return_inverse=True)
+            steps = np.zeros((len(touched), points.z.shape[1]))
             np.add.at(steps, position, -rate * gradient)
             size = np.linalg.norm(steps, axis=1, keepdims=True)
             steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
             steps[touched < fixed] = 0.0
-            x[touched] = points.moved(steps).within(far).hyperboloid()
+            moved = Ball(points.z[touched], points.delta[touched]).moved(steps).within(far)
+            points.z[touched], points.delta[touched] = moved
             total += loss
         return total / len(pairs)
 
@@ -225,18 +227,20 @@ def _batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
     `counted` (m, m + k) marks in each row the v and those w that are not related to u.
     """
     m = len(counted)
-    rows, columns, own = slice(m), slice(m, None), np.eye(*counted.shape)
+    rows, columns, own = slice(m), slice(m, None), np.arange(m)
     left, right = factors(points.z)
     square = squared_differences_of_factors(left[rows], right[columns])
     deltas = np.multiply.outer(points.delta[rows], points.delta[columns])
     q = square / deltas + COINCIDENT
     root, cosh = np.sqrt(q), np.sqrt(1 + q)
-    d = 2 * np.log(root + cosh)
-    share = counted * np.exp(-d)
-    total = share.sum(axis=1, keepdims=True)
+    growth = root + cosh  # exp(d / 2)
+    share = counted / growth**2
+    total = share.sum(axis=1)
+    pull = share / -total[:, None]
+    pull[own, own] += 1
     gradient = np.zeros_like(points.z)
-    add_pair_gradients(gradient, points, right, rows, columns, (own - share / total) / (root * cosh * deltas), square)
-    return float(np.sum(own * d) + np.sum(np.log(total))), gradient
+    add_pair_gradients(gradient, points, right, rows, columns, pull / (root * cosh * deltas), square)
+    return float(np.sum(np.log(total * growth[own, own] ** 2))), gradient
 
 
 # ---------------------------------------------------------------- relations
