@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +28,7 @@ NEW_EPOCHS = 200
 MOST_RANKED = 1 << 14  # Of more nodes with relations, a sample of this size is ranked, which leaves an error below 1 %.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PoincareEmbedding(GraphEmbedding):
     """Embedding of a hierarchy by its relations [1]_.
 
@@ -95,36 +97,15 @@ class PoincareEmbedding(GraphEmbedding):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        closure: bool = False,
-        epochs: int = 600,
-        burn_in: int = 20,
-        learning_rate: float = 0.03,
-        negatives: int = 50,
-        batch_size: int = 50,
-        max_radius: float | Literal["auto"] | None = "auto",
-        model: ModelName = "poincare",
-        curvature: float = -1.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.closure = closure
-        self.epochs = epochs
-        self.burn_in = burn_in
-        self.learning_rate = learning_rate
-        self.negatives = negatives
-        self.batch_size = batch_size
-        self.max_radius = max_radius
-        self.model = model
-        self.curvature = curvature
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = field(default=10, kw_only=False)
+    closure: bool = False
+    epochs: int = 600
+    burn_in: int = 20
+    learning_rate: float = 0.03
+    negatives: int = 50
+    batch_size: int = 50
 
-    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, None]:
         d = check_count("n_components", self.n_components, 2)
         for name, least in (("epochs", 1), ("burn_in", 0), ("negatives", 1), ("batch_size", 1)):
             check_count(name, getattr(self, name), least)
@@ -136,17 +117,15 @@ class PoincareEmbedding(GraphEmbedding):
             edges = closure_of(edges, names)
         pairs = np.unique(edges if directed else np.concatenate([edges, edges[:, ::-1]]), axis=0)
         rng = check_generator(self.random_state)
-        points = Ball.of(lift(rng.uniform(-START, START, size=(len(names), d))))
+        x = lift(rng.uniform(-START, START, size=(len(names), d)))
         with one_blas_thread():
             for epoch in range(self.epochs):
                 rate = self.learning_rate * (BURN_IN if epoch < self.burn_in else 1.0)
-                loss = self._epoch(points, pairs, pairs, rate, rng)
+                loss = self._epoch(x, pairs, pairs, rate, rng)
                 if (epoch + 1) % max(1, self.epochs // 10) == 0:
                     log(self, f"epoch {epoch + 1}: mean loss {loss:.4f}")
-        x = points.hyperboloid()
-        self.embedding_ = coordinates.from_hyperboloid(x, x.dtype)
-        self.names_, self.pairs_, self.loss_ = names, pairs, loss
-        self.mean_rank_, self.map_ = _ranked(x, pairs, rng)
+        self.pairs_, self.loss_, (self.mean_rank_, self.map_) = pairs, loss, _ranked(x, pairs, rng)
+        return names, x, None
 
     def transform(self, relations: Any) -> np.ndarray:
         """Embed new nodes by their relations to the nodes of the fit, which do not move.
@@ -172,20 +151,21 @@ class PoincareEmbedding(GraphEmbedding):
         edges = np.concatenate([self.pairs_, edges, *([] if found.directed else [edges[:, ::-1]])])
         related = np.unique(closure_of(edges, list(row)) if self.closure else edges, axis=0)
         new = related[(related >= n_known).any(axis=1)]
-        points = Ball.of(coordinates.to_hyperboloid(self.embedding_)[_anchors(new, n_known, list(row))])
+        x = coordinates.to_hyperboloid(self.embedding_)[_anchors(new, n_known, list(row))]
         with one_blas_thread():
             for epoch in range(NEW_EPOCHS):
-                self._epoch(points, related, new, 1 - epoch / NEW_EPOCHS, rng, n_known)
-        return np.asarray(coordinates.from_hyperboloid(points.hyperboloid()[n_known:], np.float64))
+                self._epoch(x, related, new, 1 - epoch / NEW_EPOCHS, rng, n_known)
+        return np.asarray(coordinates.from_hyperboloid(x[n_known:], x.dtype))
 
     def _epoch(
-        self, points: Ball, related: np.ndarray, pairs: np.ndarray, rate: float, rng: np.random.Generator, fixed: int = 0
+        self, x: np.ndarray, related: np.ndarray, pairs: np.ndarray, rate: float, rng: np.random.Generator, fixed: int = 0
     ) -> float:
-        """One pass over some of the related pairs in random order, which moves the points but for the first `fixed`.
+        """One pass over some of the related pairs in random order; moves the points x (n, d+1) but for the first `fixed`.
 
         Returns the mean loss."""
-        n, far, order, total = len(points.z), self._largest_radius(), rng.permutation(len(pairs)), 0.0
+        n, far, order, total = len(x), self._largest_radius(), rng.permutation(len(pairs)), 0.0
         keys = np.union1d(related @ [n, 1], np.arange(n) * (n + 1))  # a node is no negative of itself either
+        points = Ball.of(x)  # anew in each epoch: in thousands of moves, rounding would separate δ from 1 - |z|^2
         for start in range(0, len(order), self.batch_size):
             u, v = pairs[order[start : start + self.batch_size]].T
             w = rng.integers(n, size=self.negatives)
@@ -203,6 +183,7 @@ class PoincareEmbedding(GraphEmbedding):
             moved = Ball(points.z[touched], points.delta[touched]).moved(steps).within(far)
             points.z[touched], points.delta[touched] = moved
             total += loss
+        x[fixed:] = points.hyperboloid()[fixed:]
         return total / len(pairs)
 
 

@@ -104,7 +104,7 @@ def refine(
     if not targets.distances.any():
         raise ValueError("X must contain two different points, but all its distances are 0.")
     with one_blas_thread():
-        search = Search(targets, coordinates, LARGEST_IN_BALL, 1.0, rng, max_iter)
+        search = Search(targets, coordinates, lambda x: x.within(LARGEST_IN_BALL), 1.0, rng, max_iter)
         found = _search(y[order], search, tol, logged("refine", progress))[np.argsort(order)]
     refined = coordinates.from_hyperboloid(found, np.float64)
     unseen = targets if all_pairs else _targets(x, np.roll(order, CHECKED_ROWS), CHECKED_ROWS, metric)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -14,9 +15,9 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
 from ..estimators.fitting import log
-from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate
+from ..geometry import MODELS, origin, radius, to_hyperboloid, translate
 from ..metrics.distances import best_scale
-from .base import GraphEmbedding, rounded
+from .base import GraphEmbedding, check_scale, rounded
 from .descent import Ball, Targets
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
 
@@ -28,6 +29,7 @@ MOST_OPTIMISED = 256  # More directions than this are random ones, which are nea
 SHARPNESS = (3.0, 30.0)  # First and last sharpness of the repulsion: if it is large, only the smallest distance counts.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SarkarEmbedding(GraphEmbedding):
     """Sarkar's combinatorial embedding of a tree [1]_, or of a graph through a spanning tree [2]_.
 
@@ -95,32 +97,14 @@ class SarkarEmbedding(GraphEmbedding):
     ((40, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        scale: float | Literal["auto"] = "auto",
-        max_radius: float | Literal["auto"] | None = "auto",
-        model: ModelName = "poincare",
-        curvature: float = -1.0,
-        root: Any = None,
-        largest_component: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.scale = scale
-        self.max_radius = max_radius
-        self.model = model
-        self.curvature = curvature
-        self.root = root
-        self.largest_component = largest_component
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = field(default=2, kw_only=False)
+    scale: float | Literal["auto"] = "auto"
+    root: Any = None
+    largest_component: bool = False
 
-    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, None]:
         d = check_count("n_components", self.n_components, 2)
-        scale, far = self._scale(coordinates), self._largest_radius()
+        scale, far = check_scale(self.scale, coordinates), self._largest_radius()
         graph = as_graph(graph, largest_component=self.largest_component)
         targets = Targets.of(graph, check_generator(self.random_state))
         tree = spanning_tree(graph, targets, None if self.root is None else graph.row(self.root))
@@ -130,8 +114,8 @@ class SarkarEmbedding(GraphEmbedding):
             self._check_radius(tree, d, scale, far, coordinates)
         x = construct(tree, d, scale, far)
         best, self.distortion_ = targets.scale_and_distortion(rounded(x, coordinates)[targets.order])
-        self.embedding_, self.names_, self.parent_ = coordinates.from_hyperboloid(x, x.dtype), graph.names, tree.parent
-        self.scale_, self.distance_scale_ = scale / coordinates.scale, best / coordinates.scale
+        self.parent_, self.scale_, self.distance_scale_ = tree.parent, scale / coordinates.scale, best / coordinates.scale
+        return graph.names, x, None
 
     def _check_radius(self, tree: Tree, d: int, scale: float, far: float, coordinates: Coordinates) -> None:
         """Raise ValueError if the scale puts points beyond the largest radius."""

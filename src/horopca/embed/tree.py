@@ -8,9 +8,10 @@ apex. So no two edges cross, at any edge lengths.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -18,9 +19,9 @@ from .._input.arguments import check_count, check_generator
 from .._input.coordinates import Coordinates
 from .._input.threads import one_blas_thread
 from ..estimators.fitting import log
-from ..geometry import ModelName
-from .base import RADII, GraphEmbedding, rounded
-from .descent import FINE_TUNING, Ball, Descent, Targets
+from .base import RADII, GraphEmbedding
+from .descent import FINE_TUNING, Ball, Targets
+from .distortion import Search, best_of
 from .graphs import Tree, as_graph, centre, rooted
 from .sarkar import search_scale
 
@@ -36,6 +37,7 @@ SHORTEST_EDGE = 1e-6  # The shortest edge that the disk resolves in float64 at t
 SPACING = 0.05  # A node's largest radius is smaller than its children's by this, so that an edge to them has a length.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TreeEmbedding(GraphEmbedding):
     """Crossing-free layout of a tree in the hyperbolic plane, with distances as in the tree as far as that allows.
 
@@ -100,28 +102,11 @@ class TreeEmbedding(GraphEmbedding):
         model: (shown, FARTHEST * shown / RADII["poincare"][0]) for model, (shown, _) in RADII.items()
     }
 
-    def __init__(
-        self,
-        *,
-        max_radius: float | Literal["auto"] | None = "auto",
-        model: ModelName = "poincare",
-        curvature: float = -1.0,
-        root: Any = None,
-        max_iter: int = 500,
-        largest_component: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_radius = max_radius
-        self.model = model
-        self.curvature = curvature
-        self.root = root
-        self.max_iter = max_iter
-        self.largest_component = largest_component
-        self.random_state = random_state
-        self.verbose = verbose
+    root: Any = None
+    max_iter: int = 500
+    largest_component: bool = False
 
-    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, None]:
         far, steps = self._largest_radius(), check_count("max_iter", self.max_iter, 0)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         if not graph.is_tree:
@@ -132,28 +117,20 @@ class TreeEmbedding(GraphEmbedding):
             )
         targets = Targets.of(graph, rng)
         tree = rooted(graph.adjacency, centre(graph.adjacency) if self.root is None else graph.row(self.root))
-        layout, order, node = PlanarLayout(tree, far), targets.order, np.argsort(targets.order)
+        layout, order, node, step = PlanarLayout(tree, far), targets.order, np.argsort(targets.order), count(1)
         every = 1 + steps * len(tree.levels) // MOST_LEVELS
-        step = count(1)
-
-        def restored(points: Ball) -> Ball:
-            return _disk(layout.restore(points.z[node] @ [1, 1j])[order])
 
         def constrain(points: Ball) -> Ball:
-            return points if next(step) % every else restored(points)
+            k = next(step)
+            return points if k % every and k < steps else _disk(layout.restore(points.z[node] @ [1, 1j])[order])
 
+        search = Search(targets, coordinates, constrain, None, rng, log=partial(log, self))
+        construct = lambda scale: _disk(layout.construct(scale)).hyperboloid()
         with one_blas_thread():
-            construct = lambda scale: _disk(layout.construct(scale)).hyperboloid()
-            first = _disk(layout.construct(search_scale(construct, tree, targets, coordinates, far, partial(log, self)))[order])
-            descent = Descent(targets.distances, rng, constrain)
-            scale, _ = targets.scale_and_distortion(first.hyperboloid())
-            end = restored(descent.run(first, scale, FINE_TUNING._replace(steps=steps)))
-        candidates = [points.hyperboloid() for points in (first, end)]
-        fits = [targets.scale_and_distortion(rounded(x, coordinates)) for x in candidates]
-        best = int(np.argmin([distortion for _, distortion in fits]))
-        self.names_, self.parent_ = graph.names, tree.parent
-        self.embedding_ = coordinates.from_hyperboloid(candidates[best][node], np.float64)
-        self.distance_scale_, self.distortion_ = fits[best][0] / coordinates.scale, fits[best][1]
+            start = search.candidate(construct(search_scale(construct, tree, targets, coordinates, far, search.log))[order])
+            best = best_of(start, search.after(FINE_TUNING._replace(steps=steps), start))
+        self.parent_, self.distance_scale_, self.distortion_ = tree.parent, best.scale / coordinates.scale, best.distortion
+        return graph.names, best.x[node], None
 
 
 def _disk(z: np.ndarray) -> Ball:
