@@ -32,9 +32,15 @@ def test_every_input_describes_the_same_graph(tmp_path):
     assert np.array_equal(named.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
-def test_names_may_be_anything_and_keep_their_order():
+def test_names_may_be_anything_and_weights_are_lengths():
     graph = nx.Graph([("b", ("a", 1)), (("a", 1), 3.5), (3.5, frozenset("x"))])
     assert SarkarEmbedding(2).fit(graph).names_ == ["b", ("a", 1), 3.5, frozenset("x")]
+    twice = as_graph([(0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0)])  # an edge given twice counts once
+    assert np.array_equal(shortest_paths(twice.adjacency), [[0, 2, 2.5], [2, 0, 0.5], [2.5, 0.5, 0]])
+    ring = nx.to_numpy_array(nx.cycle_graph(6))  # a dense matrix with zeros has lengths of edges, another distances
+    assert np.array_equal(as_graph(ring).adjacency.toarray(), ring) and as_graph(ring).distances is None
+    D = squareform(pdist(np.random.default_rng(0).standard_normal((12, 3))))
+    assert np.array_equal(as_graph(D).distances, D)
 
 
 def test_an_array_of_two_edges_is_no_adjacency_matrix():
@@ -48,11 +54,6 @@ def test_warns_about_similarities():
     connectivities = csr_array(np.array([[0, 1, 0.2], [1, 0, 0.5], [0.2, 0.5, 0]]))
     with pytest.warns(UserWarning, match=r"like similarities, .* pass adata\.obsp\['distances'\]"):
         as_relations(connectivities)
-
-
-def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
-    graph = [(0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0)]
-    assert np.array_equal(shortest_paths(as_graph(graph).adjacency), [[0, 2, 2.5], [2, 0, 0.5], [2.5, 0.5, 0]])
 
 
 @pytest.mark.parametrize(
@@ -127,10 +128,3 @@ def test_edges_read_child_first():
         assert {(found.names[u], found.names[v]) for u, v in found.edges} == set(pairs)
     assert as_relations([("a", "b", 2.0), ("c", "b", 0.5)]).weights.tolist() == [2.0, 0.5]
     assert as_relations([("a", "b"), ("b", "c")]).edges.tolist() == [[0, 1], [1, 2]]  # a path may go either way
-
-
-def test_dense_matrices_are_lengths_or_distances():
-    ring = nx.to_numpy_array(nx.cycle_graph(6))
-    assert np.array_equal(as_graph(ring).adjacency.toarray(), ring) and as_graph(ring).distances is None
-    D = squareform(pdist(np.random.default_rng(0).standard_normal((12, 3))))
-    assert np.array_equal(as_graph(D).distances, D)

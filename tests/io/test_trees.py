@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fuzz.samples import NEWICK, OBO, OWL, PHYLOXML
-from horopca.embed import SarkarEmbedding
 from horopca.io import load_edges
 
 NEXUS = """#NEXUS
@@ -174,12 +173,6 @@ def test_compressed_graphs(tmp_path, name, content):
     content = content if isinstance(content, bytes) else content.encode()
     plain, packed = graph(tmp_path / name, content), graph(tmp_path / f"{name}.gz", gzip.compress(content, mtime=0))
     assert plain.names == packed.names and np.array_equal(plain.edges, packed.edges)
-
-
-def test_embedding_of_tree_file(tmp_path):
-    (tmp_path / "a.nwk").write_text("((cat:1,lion_1:2)felines:0.5,dog:3)root;")
-    model = SarkarEmbedding(2).fit(tmp_path / "a.nwk")
-    assert list(model.names_) == load_edges(tmp_path / "a.nwk").names and np.isfinite(model.embedding_).all()
 
 
 PHYLO = "<phyloxml xmlns='http://www.phyloxml.org'><phylogeny>{}</phylogeny></phyloxml>"

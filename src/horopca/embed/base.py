@@ -1,7 +1,6 @@
 """The interface that all embeddings of graphs share."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here: `get_type_hints` of a subclass's constructor would look for their names in its module.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
