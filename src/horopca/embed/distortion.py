@@ -240,7 +240,7 @@ class Search:
     constrain: Callable[[Ball], Ball]  # called after every step
     scale: float | None  # None: learnt
     rng: np.random.Generator
-    max_iter: int = 10000
+    max_iter: int  # of each descent
     log: Callable[[str], None] = lambda _: None
 
     def __post_init__(self) -> None:

@@ -124,7 +124,7 @@ class TreeEmbedding(GraphEmbedding):
             k = next(step)
             return points if k % every and k < steps else _disk(layout.restore(points.z[node] @ [1, 1j])[order])
 
-        search = Search(targets, coordinates, constrain, None, rng, log=partial(log, self))
+        search = Search(targets, coordinates, constrain, None, rng, steps, partial(log, self))
 
         def construct(scale: float) -> np.ndarray:
             return _disk(layout.construct(scale)).hyperboloid()
