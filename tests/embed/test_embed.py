@@ -160,12 +160,6 @@ def test_differences_of_close_points_do_not_cancel():
 # ---------------------------------------------------------------- DistortionEmbedding
 
 
-def test_a_tree_is_embedded_better_than_by_sarkar():
-    for d, most in ((2, 0.0075), (10, 0.003)):  # Sarkar's 0.0098 and 0.0034
-        found = DistortionEmbedding(d, max_radius=None, n_init=0, random_state=0).fit(TREE.parent)
-        assert found.converged_ and found.distortion_ < most
-
-
 def test_a_circle_is_embedded_as_well_as_a_flat_polygon():
     """The best points of a circle are nearly flat: a regular polygon, with a distortion of about 0.1."""
     ring = nx.cycle_graph(20)

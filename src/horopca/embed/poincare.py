@@ -173,7 +173,7 @@ class PoincareEmbedding(GraphEmbedding):
             nearest = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)]
             counted = np.hstack([np.eye(len(u), dtype=bool), nearest != wanted])
             nodes = np.concatenate([u, v, w])
-            loss, gradient = _batch_loss(Ball(points.z[nodes], points.delta[nodes]), counted)
+            loss, gradient = batch_loss(Ball(points.z[nodes], points.delta[nodes]), counted)
             touched, position = np.unique(nodes, return_inverse=True)
             steps = np.zeros((len(touched), points.z.shape[1]))
             np.add.at(steps, position, -rate * gradient)
@@ -202,7 +202,7 @@ def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
     return anchor
 
 
-def _batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
+def batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
     """Sum of the losses of m relations, and its gradient in the frames of the points u (m), v (m) and negatives w (k).
 
     `counted` (m, m + k) marks in each row the v and those w that are not related to u.
