@@ -44,27 +44,29 @@ def as_edges(
     child = np.flatnonzero(parent >= 0)
     is_leaf = np.ones(len(parent), dtype=bool)
     is_leaf[parent[child]] = False
-    names, renamed = _unique_names(names, is_leaf)
-    weights, replaced = _positive(np.array(lengths, dtype=float)[child])
-    first = [f"the first of {trees} trees was read."] if trees > 1 else []
-    return EdgeList(names, np.stack([child, parent[child]], axis=1), weights, None, (*first, *notes, *renamed, *replaced))
+    notes = [*([f"the first of {trees} trees was read."] if trees > 1 else []), *notes]
+    names = _unique_names(names, is_leaf, notes)
+    weights = _positive(np.array(lengths, dtype=float)[child], notes)
+    return EdgeList(names, np.stack([child, parent[child]], axis=1), weights, None, tuple(notes))
 
 
-def _positive(lengths: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
-    """Lengths that are all positive, or None if there is none; and notes on those that were replaced."""
+def _positive(lengths: np.ndarray, notes: list[str]) -> np.ndarray | None:
+    """Lengths that are all positive, or None if there is none. Adds notes on those that were replaced."""
     known, missing, short = lengths[lengths > 0], np.isnan(lengths), lengths <= 0
     if not known.size:
-        return None, ["all branches have length zero or below: their lengths are left out."] if short.any() else []
-    mean, notes = known.mean(), []
+        if short.any():
+            notes.append("all branches have length zero or below: their lengths are left out.")
+        return None
+    mean = known.mean()
     if short.any():
         notes.append(f"branches of length zero or below: {short.sum()}, set to a thousandth of the mean length.")
     if missing.any():
         notes.append(f"branches without a length: {missing.sum()}, set to the mean length, {mean:.3g}.")
-    return np.where(missing, mean, np.where(short, ZERO_LENGTH * mean, lengths)), notes
+    return np.where(missing, mean, np.where(short, ZERO_LENGTH * mean, lengths))
 
 
-def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], list[str]]:
-    """Different names for all nodes, and notes on those that were changed. Numbers at inner nodes are support values."""
+def _unique_names(names: list[str], is_leaf: np.ndarray, notes: list[str]) -> list[str]:
+    """Different names for all nodes. Numbers at inner nodes are support values. Adds notes on what was changed."""
     leaves, inner = ([name for name, leaf in zip(names, is_leaf, strict=True) if leaf == which] for which in (True, False))
     counts, numbers, unique = Counter(names), Counter[str](), list[str]()
     known = [name for name in inner if name]
@@ -83,10 +85,11 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
         while numbered(name, leaf) in counts:
             numbers[name] += 1
         unique.append(numbered(name, leaf))
-    repeated = sum(times - 1 for name, times in counts.items() if name and name not in supports)
-    left_out = sum(name in supports for name in known)
-    notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
-    return unique, [*notes, *([f"support values left out: {left_out}."] if left_out else [])]
+    if repeated := sum(times - 1 for name, times in counts.items() if name and name not in supports):
+        notes.append(f"repeated names: {repeated}, numbered in brackets.")
+    if left_out := sum(name in supports for name in known):
+        notes.append(f"support values left out: {left_out}.")
+    return unique
 
 
 # ---------------------------------------------------------------- Newick and Nexus
