@@ -271,7 +271,8 @@ def _validated(found: Relations) -> Relations:
 def _symmetric(found: Relations) -> csr_array:
     """The symmetric matrix of lengths. Raises ValueError if an edge occurs with two different lengths."""
     (names, edges, weights), n = found[:3], len(found.names)
-    keys, first, again = np.unique(edges.min(axis=1) * n + edges.max(axis=1), return_index=True, return_inverse=True)
+    low, high = np.sort(edges.astype(np.int64), axis=1).T
+    keys, first, again = np.unique(low * n + high, return_index=True, return_inverse=True)
     clash = ~np.isclose(weights, weights[first][again], rtol=ROUNDING, atol=0)
     if clash.any():
         k = int(clash.argmax())
