@@ -39,10 +39,10 @@ for line in sys.stdin:
 class Runner:
     """Runs code in forks of one process. A new process would need seconds for its imports."""
 
-    def __init__(self, *before: str, setup: str = "") -> None:
-        pipe, command = subprocess.PIPE, [*before, sys.executable, "-c", SETUP.replace("print(", f"{setup}\nprint(", 1)]
+    def __init__(self, setup: str = "") -> None:
+        pipe, command = subprocess.PIPE, [sys.executable, "-c", SETUP.replace("print(", f"{setup}\nprint(", 1)]
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
-        self.ready = self.process.stdout.readline() == "ready\n"
+        assert self.process.stdout.readline() == "ready\n"
 
     def start(self, code: str, **names: Any) -> int:
         """Start a child and return its process id."""

@@ -52,6 +52,8 @@ def test_there_and_back_with_gradients(name):
     assert agrees(fit.transform, points[1:])
     assert agrees(fit.inverse_transform, Y[1:])
     assert fit.inverse_transform(Y).requires_grad and not fit.transform(points.detach()).requires_grad
+    with torch.no_grad():
+        assert not fit.transform(points).requires_grad
     if name == "HoroPCA":  # a fit, a score and a metric use the values alone
         assert type(fit.score(points)) is float and isinstance(horopca.metrics.average_distortion(points, points), float)
         assert fit.partial_fit(points).transform(points, n_components=1).requires_grad

@@ -55,9 +55,8 @@ def test_in_every_model_curvature_and_precision(model, dtype):
     pca, points = fitted(model=model, curvature=-0.3)
     layer = HoroProjection.from_fit(pca)
     Y = layer(points.to(dtype))
-    assert Y.dtype == dtype and torch.allclose(
-        Y, pca.transform(points.to(dtype)), atol=1e-10 if dtype == torch.float64 else 1e-4
-    )
+    tolerance = 1e-10 if dtype == torch.float64 else 1e-4
+    assert Y.dtype == dtype and torch.allclose(Y, pca.transform(points.to(dtype)), atol=tolerance)
     plain = pca.transform(points).numpy()
     expected = metrics.pair_variance(plain, model=model, curvature=-0.3)
     assert layer.pair_variance(points).item() == pytest.approx(expected, rel=1e-9)
@@ -68,25 +67,9 @@ def test_gradients_in_the_points_and_in_the_spine(name):
     layer = HoroProjection.from_fit(fitted(name)[0])
     with torch.no_grad():  # off an optimum, and off the boundary of the ideal spines
         layer.basis += 0.1 * torch.as_tensor(np.random.default_rng(0).normal(size=layer.basis.shape))
-    names = [n for n, _ in layer.named_parameters()]
-    given = [p.detach().clone().requires_grad_() for _, p in layer.named_parameters()]
     points = X[2:7].clone().requires_grad_()
-
-    def called(z, *values):
-        return torch.func.functional_call(layer, dict(zip(names, values, strict=True)), (z,))
-
-    assert torch.autograd.gradcheck(called, (points, *given))
-    for loss in (layer.pair_variance, layer.distortion):
-        layer.zero_grad()
-        loss(points).backward()
-        step, value = 1e-6, loss(points).item()
-        for parameter in layer.parameters():
-            slope = parameter.grad.norm().item()
-            with torch.no_grad():
-                parameter += step * parameter.grad / max(slope, 1e-12)
-            assert loss(points).item() - value == pytest.approx(step * slope, rel=1e-3, abs=1e-12)
-            with torch.no_grad():
-                parameter -= step * parameter.grad / max(slope, 1e-12)
+    for called in (layer, layer.pair_variance, layer.distortion):  # gradcheck moves the parameters in place
+        assert torch.autograd.gradcheck(lambda z, *_, called=called: called(z), (points, *layer.parameters()))
 
 
 def test_training_from_a_poor_start_reaches_the_optimum_of_the_estimator():
@@ -193,23 +176,10 @@ def test_batches_of_any_shape_and_memory():
         (lambda: HoroProjection(4, 5), ValueError, r"components must be a whole number from 1 to 4 \(dim is 4\), but is 5"),
         (lambda: HoroProjection(4, 2, "auto"), ValueError, "model must be one of"),
         (lambda: HoroProjection(4, 2, curvature=1.0), ValueError, "If c = 1 stands for the curvature -c, pass curvature=-1"),
-        (
-            lambda: HoroProjection(4)(X.long()),
-            TypeError,
-            r"X must have a floating-point dtype, but has torch.int64. Pass X.double\(\)",
-        ),
-        *(
-            (lambda k=k: HoroProjection(4)(X, curvature=k), ValueError, "curvature must be a negative number")
-            for k in (torch.tensor([-1.0, -2.0]), "a")
-        ),
-        *(
-            (
-                lambda n=n: HoroProjection(4).distortion(X[:1], n_pairs=n),
-                ValueError,
-                f"n_pairs must be a whole number of at least 1, but is {n}",
-            )
-            for n in (0, -3)
-        ),
+        (lambda: HoroProjection(4)(X.long()), TypeError, r"X must have a floating-point dtype, but .* Pass X.double\(\)"),
+        (lambda: HoroProjection(4)(X, curvature=torch.tensor([-1.0, -2.0])), ValueError, "curvature must be a negative number"),
+        (lambda: HoroProjection(4)(X, curvature="a"), ValueError, "curvature must be a negative number"),
+        (lambda: HoroProjection(4).distortion(X[:1], n_pairs=0), ValueError, "n_pairs must be a whole number of at least 1"),
         (lambda: HoroProjection(4)(TREE), TypeError, "X must be a torch tensor, but is a ndarray"),
         (lambda: HoroProjection(4)(X[:, :3]), ValueError, r"X must have 4 columns for dim=4 .* but has shape \(40, 3\)"),
         (lambda: HoroProjection(4, model="lorentz")(X), ValueError, "X must have 5 columns for dim=4 and model='lorentz'"),

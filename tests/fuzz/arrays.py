@@ -7,15 +7,15 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import horopca
-from fuzz.tally import Finding, Outcomes, Report, Tally, counted, quiet
+from fuzz.rounds import Attempt
 from horopca import metrics
 from horopca._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
 from horopca.geometry import (
@@ -53,9 +53,8 @@ def any_points(rng: np.random.Generator, columns: int, coordinates: Coordinates,
     d, n = coordinates.dimension(columns), int(rng.integers(2, 9)) if size is None else size
     u = rng.standard_normal((n, d))
     u /= np.linalg.norm(u, axis=1, keepdims=True)
-    most = np.log10(
-        LARGEST_RADIUS * (1 - 1e-12) / (1 if coordinates.model.startswith("lorentz") or coordinates.model == "tangent" else 2)
-    )
+    share = 1 if coordinates.model.startswith("lorentz") or coordinates.model == "tangent" else 2
+    most = np.log10(LARGEST_RADIUS * (1 - 1e-12) / share)
     radii = 10.0 ** rng.uniform(*sorted(rng.uniform(rng.choice([-300, -8, -1]), most, 2)), (n, 1))
     if rng.random() < 0.3:
         u = u[:1] + rng.choice([0.0, 1e-12, 1e-3]) * u  # all in one direction
@@ -69,19 +68,21 @@ def any_points(rng: np.random.Generator, columns: int, coordinates: Coordinates,
 # ---------------------------------------------------------------- what takes them
 
 
-class Case(NamedTuple):
-    """An array, with the generator for what else is drawn."""
+def any_coordinates(rng: np.random.Generator) -> Coordinates:
+    return check_coordinates(str(rng.choice(list(MODELS))), float(rng.choice(CURVATURES)))
 
-    rng: np.random.Generator
 
-    def coordinates(self) -> Coordinates:
-        return check_coordinates(str(self.rng.choice(list(MODELS))), float(self.rng.choice(CURVATURES)))
+def some_points(rng: np.random.Generator, coordinates: Coordinates, columns: int | None = None) -> np.ndarray:
+    """Points as float64 or, if their numbers fit, as float32."""
+    d = int(rng.integers(1, 5)) if columns is None else coordinates.dimension(columns)
+    X = any_points(rng, coordinates.columns(d), coordinates)
+    single = rng.random() < 0.25 and np.abs(X).max() < 1e38
+    return X.astype(np.float32) if single else X
 
-    def points(self, coordinates: Coordinates, columns: int | None = None) -> np.ndarray:
-        d = int(self.rng.integers(1, 5)) if columns is None else coordinates.dimension(columns)
-        X = any_points(self.rng, coordinates.columns(d), coordinates)
-        single = self.rng.random() < 0.25 and np.abs(X).max() < 1e38
-        return X.astype(np.float32) if single else X
+
+def on_hyperboloid(rng: np.random.Generator) -> np.ndarray:
+    coordinates = any_coordinates(rng)
+    return np.asarray(coordinates.to_hyperboloid(some_points(rng, coordinates)))
 
 
 @cache
@@ -93,180 +94,122 @@ def _fitted(name: str, coordinates: Coordinates, away: float) -> Any:
 
 
 def _estimator(name: str, coordinates: Coordinates) -> Any:
-    seeded = {"HoroPCA", "PGA", "BSA"}
-    options = {"random_state": 0, "max_iter": 20} if name in seeded else {}
-    return getattr(horopca, name)(1, **options, model=coordinates.model, curvature=coordinates.curvature)
+    options = {"random_state": 0, "max_iter": 20} if name in {"HoroPCA", "PGA", "BSA"} else {}
+    return getattr(horopca, name)(1, **options, **coordinates._asdict())
 
 
-def _mapped(name: str) -> Callable[[Case], Any]:
+def _transform(name: str, rng: np.random.Generator) -> Any:
     """Any numbers, or points, through a fit and back."""
-
-    def go(case: Case) -> Any:
-        coordinates = Coordinates(str(case.rng.choice(list(MODELS))), float(case.rng.choice([-1.0, -1e-100])))
-        away = float(case.rng.choice([0.0, 6.0, 13.0] if coordinates.model in ("poincare", "klein") else [0.0, 13.0, 80.0]))
-        fit, columns = _fitted(name, coordinates, away), coordinates.columns(3)
-        X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(coordinates, columns)
-        Y = fit.transform(X)
-        if Y.dtype != X.dtype:
-            raise AssertionError(f"{X.dtype} became {Y.dtype}")
-        return Y, fit.inverse_transform(Y)
-
-    return go
+    coordinates = Coordinates(str(rng.choice(list(MODELS))), float(rng.choice([-1.0, -1e-100])))
+    away = float(rng.choice([0.0, 6.0, 13.0] if coordinates.model in ("poincare", "klein") else [0.0, 13.0, 80.0]))
+    fit, columns = _fitted(name, coordinates, away), coordinates.columns(3)
+    X = any_numbers(rng, columns) if rng.random() < 0.5 else some_points(rng, coordinates, columns)
+    Y = fit.transform(X)
+    assert Y.dtype == X.dtype
+    return Y, fit.inverse_transform(Y)
 
 
-def _fit(name: str) -> Callable[[Case], Any]:
-    """A fit to the points, their images, and what it says of itself."""
-
-    def go(case: Case) -> Any:
-        coordinates = case.coordinates()
-        X = case.points(coordinates)
-        fit = _estimator(name, coordinates).fit(X)
-        said = [value for key, value in vars(fit).items() if key.endswith("_") and isinstance(value, (float, np.ndarray))]
-        return fit.transform(X), *said
-
-    return go
+def _fit(name: str, rng: np.random.Generator) -> Any:
+    """A fit to points: their images, and its attributes."""
+    coordinates = any_coordinates(rng)
+    X = some_points(rng, coordinates)
+    fit = _estimator(name, coordinates).fit(X)
+    said = [value for key, value in vars(fit).items() if key.endswith("_") and isinstance(value, (float, np.ndarray))]
+    return fit.transform(X), *said
 
 
-def _measured(case: Case) -> Any:
-    coordinates = case.coordinates()
+def _measured(rng: np.random.Generator) -> Any:
+    coordinates = any_coordinates(rng)
     place = coordinates._asdict()
-    X = case.points(coordinates)
-    Y = any_points(case.rng, coordinates.columns(int(case.rng.integers(1, 4))), coordinates, size=len(X))
+    X = some_points(rng, coordinates)
+    Y = any_points(rng, coordinates.columns(int(rng.integers(1, 4))), coordinates, size=len(X))
     pairs = (metrics.average_distortion, metrics.worst_case_distortion)
-    if np.isnan([metric(X, Y, **place) for metric in pairs]).any():  # inf is true where points merge
-        raise AssertionError("a distortion is NaN")
+    assert not np.isnan([metric(X, Y, **place) for metric in pairs]).any()  # inf is true where points merge
     return metrics.pair_variance(X, **place), metrics.frechet_variance(X, **place)
 
 
-def _described(case: Case) -> Any:
-    columns = int(case.rng.integers(1, 5))
-    X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(case.coordinates())
+def _described(rng: np.random.Generator) -> Any:
+    columns = int(rng.integers(1, 5))
+    X = any_numbers(rng, columns) if rng.random() < 0.5 else some_points(rng, any_coordinates(rng))
     found = describe(X)
     return found.curvature, *(value for radii in found.radius.values() for value in radii.values())
 
 
-def _on_hyperboloid(case: Case) -> np.ndarray:
-    coordinates = case.coordinates()
-    return np.asarray(coordinates.to_hyperboloid(case.points(coordinates)))
-
-
-def _converted(case: Case) -> Any:
-    x = _on_hyperboloid(case)
+def _converted(rng: np.random.Generator) -> Any:
+    x = on_hyperboloid(rng)
     return [from_hyperboloid(x, model) for model in MODELS]
 
 
-def _distances(case: Case) -> Any:
-    d = pairwise_distance(_on_hyperboloid(case))
-    if (np.abs(d - d.T) > 1e-9 * d).any() or not (d >= 0).all():
-        raise AssertionError("distances are no distances")
+def _distances(rng: np.random.Generator) -> Any:
+    d = pairwise_distance(on_hyperboloid(rng))
+    assert (np.abs(d - d.T) <= 1e-9 * d).all() and (d >= 0).all()
     return (d,)
 
 
-def _mean(case: Case) -> Any:
-    mean = frechet_mean(_on_hyperboloid(case))
+def _mean(rng: np.random.Generator) -> Any:
+    mean = frechet_mean(on_hyperboloid(rng))
     return mean.point, mean.variance
 
 
-def _reached(case: Case) -> Any:
+def _reached(rng: np.random.Generator) -> Any:
     """The exponential map leads to y with seven digits, or raises an error."""
-    x = _on_hyperboloid(case)
+    x = on_hyperboloid(rng)
     y = np.roll(x, 1, axis=0)
     v = log(x, y)
     found = exp(x, v)
-    if (np.abs(found - y) > 1e-6 * y[:, :1]).any():
-        raise AssertionError("exp(x, log(x, y)) is not y")
+    assert (np.abs(found - y) <= 1e-6 * y[:, :1]).all()
     return v, found
 
 
-def _moved(case: Case) -> Any:
+def _moved(rng: np.random.Generator) -> Any:
     """A translation and its inverse, and the Busemann functions of the directions of the points."""
-    x = _on_hyperboloid(case)
-    m = x[:1]
-    q = np.eye(x.shape[1] - 1)[0]
-    return translate(x, m), translate_to_origin(x, m), busemann(x, q)
+    x = on_hyperboloid(rng)
+    return translate(x, x[:1]), translate_to_origin(x, x[:1]), busemann(x, np.eye(x.shape[1] - 1)[0])
 
 
-class Subject(NamedTuple):
-    """What is done to arrays, and for one of these, how many rounds there are: a fit takes a hundred times as long as a map."""
-
-    go: Callable[[Case], Any]
-    every: int = 1
-
-
-SUBJECTS = {
-    "describe": Subject(_described, 2),
-    "from model to model": Subject(_converted),
-    "distances": Subject(_distances),
-    "exp and log": Subject(_reached),
-    "translations": Subject(_moved),
-    "Fréchet mean": Subject(_mean, 16),
-    "metrics": Subject(_measured, 16),
-    "TangentPCA, transform": Subject(_mapped("TangentPCA"), 4),
-    "EuclideanPCA, transform": Subject(_mapped("EuclideanPCA"), 4),
-    "HoroPCA, transform": Subject(_mapped("HoroPCA"), 4),
-    "PGA, transform": Subject(_mapped("PGA"), 4),
-    "TangentPCA, fit": Subject(_fit("TangentPCA"), 64),
-    "EuclideanPCA, fit": Subject(_fit("EuclideanPCA"), 64),
-    "RadialPCA, fit": Subject(_fit("RadialPCA"), 64),
-    "HoroPCA, fit": Subject(_fit("HoroPCA"), 1024),
-    "PGA, fit": Subject(_fit("PGA"), 1024),
-    "BSA, fit": Subject(_fit("BSA"), 1024),
+# What is done to arrays, and for one of these, how many rounds there are: a fit takes a hundred times as long as a map.
+SUBJECTS: dict[str, tuple[Callable[[np.random.Generator], Any], int]] = {
+    "describe": (_described, 2),
+    "from model to model": (_converted, 1),
+    "distances": (_distances, 1),
+    "exp and log": (_reached, 1),
+    "translations": (_moved, 1),
+    "Fréchet mean": (_mean, 16),
+    "metrics": (_measured, 16),
+    **{f"{name}, transform": (partial(_transform, name), 4) for name in ("TangentPCA", "EuclideanPCA", "HoroPCA", "PGA")},
+    **{f"{name}, fit": (partial(_fit, name), 64) for name in ("TangentPCA", "EuclideanPCA", "RadialPCA")},
+    **{f"{name}, fit": (partial(_fit, name), 1024) for name in ("HoroPCA", "PGA", "BSA")},
 }
 
 
-# ---------------------------------------------------------------- trying
-
-
-def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 0, report: Report = quiet) -> Outcomes:
-    """Try arrays on all subjects in turn for some time, or a number of each. Returns tallies by subject, and findings."""
-    tallies, findings = dict.fromkeys(SUBJECTS, Tally()), []
-    with strict():
-        for number in counted(seconds, cases):
-            for name, subject in SUBJECTS.items():
-                if number % subject.every:
-                    continue
-                case = [seed, number, *name.encode()]
-                outcome, message = tried(subject, case)
-                tallies[name] = tallies[name].after(outcome)
-                if outcome not in ("read", "raised"):
-                    findings.append(report(Finding(name, number, outcome, message)))
-    return tallies, findings
-
-
-def tried(subject: Subject, case: list[int]) -> tuple[str, str]:
-    """What came of one array, and the message of what should not have been."""
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        answers = subject.go(Case(np.random.default_rng(case)))
-        finite = all(np.isfinite(np.asarray(answer)).all() for answer in answers)
-        return ("read", "") if finite else ("not finite", "")
-    except ValueError as error:
-        return ("raised", "") if str(error).endswith((".", "?")) else ("unexpected", _where(error))
-    except TimeoutError as error:
-        return "hang", _where(error)
-    except Exception as error:  # the harness reports whatever there is
-        return "unexpected", _where(error)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def _where(error: Exception) -> str:
-    at = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno}: {str(error)[:300]}"
-
-
 @contextmanager
-def strict() -> Iterator[None]:
-    """Warnings are errors, but for searches that say that they were stopped; and a case ends when its time is over."""
+def trying(seed: int) -> Iterator[tuple[dict[str, int], Attempt]]:
+    """How often all subjects are tried, and the function that tries one.
+
+    Warnings are errors, but for searches that say that they were stopped; and a case ends when its time is over.
+    """
 
     def end(*_: object) -> None:
         raise TimeoutError(f"not done after {SECONDS} s")
+
+    def attempt(kind: str, number: int) -> tuple[str, str]:
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            answers = SUBJECTS[kind][0](np.random.default_rng([seed, number, *kind.encode()]))
+        except Exception as error:  # the harness reports whatever there is
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            message = f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno}: {str(error)[:300]}"
+            clear = isinstance(error, ValueError) and str(error).endswith((".", "?"))
+            return ("raised", "") if clear else ("unexpected", message)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        return ("read" if all(np.isfinite(np.asarray(answer)).all() for answer in answers) else "not finite"), ""
 
     before = signal.signal(signal.SIGPROF, end)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ConvergenceWarning)
-            yield
+            yield {name: every for name, (_, every) in SUBJECTS.items()}, attempt
     finally:
         signal.signal(signal.SIGPROF, before)

@@ -11,13 +11,14 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
 from forks import Runner
-from fuzz.tally import Finding, Outcomes, Report, Tally, counted, quiet
+from fuzz.rounds import Attempt
 
 POINTS = np.random.default_rng(0).uniform(-0.3, 0.3, (3000, 5))
 SMALL = "arrays.BLOCK_BYTES, streaming.LARGE = 1 << 13, 1000"  # a file of a few kilobytes is read in blocks
@@ -38,25 +39,21 @@ def limited(size: int, code: str) -> str:
     return f"sys.dont_write_bytecode = True\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n{code}"
 
 
-def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 0, report: Report = quiet) -> Outcomes:
-    """Both faults in all writers in turn, for some time or a number of each. Returns tallies by fault, and findings."""
-    kinds = [(writer, fault) for writer in WRITERS for fault in ("killed", "full disk")]
-    tallies, findings = {f"{writer}, {fault}": Tally() for writer, fault in kinds}, []
+@contextlib.contextmanager
+def trying(seed: int) -> Iterator[tuple[dict[str, int], Attempt]]:
+    """All writers with both faults, and the function that tries one."""
     runner = Runner(setup=SMALL)
     try:
         complete = {writer: _complete(runner, writer) for writer in WRITERS}
-        for number in counted(seconds, cases):
-            for writer, fault in kinds:
-                name = f"{writer}, {fault}"
-                with tempfile.TemporaryDirectory() as folder:
-                    case = Random(f"{seed} {number} {name}")
-                    outcome, message = tried(runner, Path(folder), writer, fault, *complete[writer], case)
-                tallies[name] = tallies[name].after(outcome)
-                if outcome == "unexpected":
-                    findings.append(report(Finding(name, number, outcome, message)))
+
+        def attempt(kind: str, number: int) -> tuple[str, str]:
+            writer, fault = kind.split(", ")
+            with tempfile.TemporaryDirectory() as folder:
+                return tried(runner, Path(folder), writer, fault, *complete[writer], Random(f"{seed} {number} {kind}"))
+
+        yield {f"{writer}, {fault}": 1 for writer in WRITERS for fault in ("killed", "full disk")}, attempt
     finally:
         runner.close()
-    return tallies, findings
 
 
 def _complete(runner: Runner, writer: str) -> tuple[bytes, float]:

@@ -16,17 +16,15 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from forks import ENVIRONMENT, TESTS
+from fuzz.rounds import only_notes
 from horopca import io
 from horopca.io import subprocess_reader
-
-TESTS = Path(__file__).resolve().parents[1]
-NOTES = ".*(left out|set to|was read|joined under|numbered in|top terms are joined)"  # warnings on what a tree was read as
 
 
 class Reader:
@@ -39,11 +37,10 @@ class Reader:
         self.settings, self.seconds = {"megabytes": megabytes, "budget": budget}, seconds
         self.process: subprocess.Popen[bytes] | None = None
 
-    def __call__(self, path: Path, function: str = "load", **options: Any) -> dict[str, Any]:
+    def __call__(self, path: Path, function: str = "load") -> dict[str, Any]:
         """{"outcome": "read", "raised", "unexpected", "hang" or "crash", "message": ..., "megabytes": ..., "seconds": ...}."""
         process = self.process or self._started()
-        line = json.dumps({"path": str(path), "function": function, "options": options})
-        process.stdin.write(f"{line}\n".encode())
+        process.stdin.write(json.dumps({"path": str(path), "function": function}).encode() + b"\n")
         process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], self.seconds)
         if answer := process.stdout.readline() if ready else b"":
@@ -53,11 +50,8 @@ class Reader:
         return {"outcome": outcome, "message": f"ended with {process.returncode}", "megabytes": 0, "seconds": self.seconds}
 
     def _started(self) -> subprocess.Popen[bytes]:
-        paths = [str(TESTS), str(TESTS.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", "fuzz.limits", json.dumps(self.settings)]
-        pipe = subprocess.PIPE
-        options = {"stderr": subprocess.DEVNULL, "env": environment, "start_new_session": True}  # Ctrl-C is for the parent
+        command, pipe = [sys.executable, "-m", "fuzz.limits", json.dumps(self.settings)], subprocess.PIPE
+        options = {"stderr": subprocess.DEVNULL, "env": ENVIRONMENT, "cwd": TESTS, "start_new_session": True}  # not by Ctrl-C
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, **options)
         assert self.process.stdout.readline() == b"ready\n"
         return self.process
@@ -75,68 +69,34 @@ class Reader:
         self.close()
 
 
-def load_libraries() -> None:
-    """Import the libraries that read files: their memory does not count."""
-    for library in ("h5py", "pyarrow.parquet", "scipy.io", "torch", "Bio.Phylo", "pronto"):
-        import_module(library)
-
-
-def restrict(megabytes: int) -> None:
-    """Limit the memory of this process to so much more than it has, and make warnings errors."""
-    resource.setrlimit(resource.RLIMIT_AS, ((_status("VmSize") << 10) + (megabytes << 20), resource.RLIM_INFINITY))
-    subprocess_reader.CPU_SECONDS = 2.0  # all files are small
-    warnings.simplefilter("error")
-    warnings.filterwarnings("ignore", NOTES, UserWarning)
-
-
 def _serve(megabytes: int, budget: float | None) -> None:
-    load_libraries()
+    for library in ("h5py", "pyarrow.parquet", "scipy.io", "torch", "Bio.Phylo", "pronto"):  # their memory does not count
+        import_module(library)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # for what libraries print
-    restrict(megabytes)
+    resource.setrlimit(resource.RLIMIT_AS, ((_status("VmSize") << 10) + (megabytes << 20), resource.RLIM_INFINITY))
+    only_notes()
+    subprocess_reader.CPU_SECONDS = 2.0  # all files are small
     subprocess_reader.subprocess.run = forks = Forks()
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
         before, start = forks.memory(), time.process_time()
         with contextlib.nullcontext() if budget is None else io.memory_limit(budget):
-            answer = tried(asked["path"], asked["function"], asked["options"])
-        answer["seconds"] = time.process_time() - start
-        answer["megabytes"] = forks.memory(peak=True) - before >> 10
+            outcome, message = tried(**asked)
+        seconds, kilobytes = time.process_time() - start, forks.memory(peak=True) - before
+        answer = {"outcome": outcome, "message": message, "seconds": seconds, "megabytes": kilobytes >> 10}
         print(json.dumps(answer), file=answers, flush=True)
 
 
-def tried(path: str, function: str, options: dict[str, Any]) -> dict[str, Any]:
+def tried(path: str, function: str) -> tuple[str, str]:
     """The outcome: "read", "raised" (an error that names the file), or "unexpected", which is a defect."""
     try:
-        found = attrgetter(function)(io)(path, **options)
-    except (ValueError, OSError) as error:
-        clear = path in str(error) and str(error).endswith((".", "?"))
-        return {"outcome": "raised" if clear else "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
+        attrgetter(function)(io)(path)
     except Exception as error:  # the harness reports whatever there is
-        return {"outcome": "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
-    shape = list(getattr(getattr(found, "X", None), "shape", ()))
-    return {"outcome": "read", "message": "", "shape": shape}
-
-
-class Inside:
-    """Replaces `subprocess.run` in `horopca.io.subprocess_reader`: libraries read files in this process, in limited time."""
-
-    def __init__(self) -> None:
-        signal.signal(signal.SIGPROF, _time_is_over)
-        sys.setrecursionlimit(subprocess_reader.DEEPEST)
-
-    def __call__(self, command: list[str], **_: Any) -> subprocess.CompletedProcess[bytes]:
-        signal.setitimer(signal.ITIMER_PROF, subprocess_reader.CPU_SECONDS)
-        try:
-            content = b"".join(subprocess_reader.answered(json.loads(command[-1])))
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-        return subprocess.CompletedProcess(command, 0, content, b"")
-
-
-def _time_is_over(*_: object) -> None:
-    raise TimeoutError("The time is over.")
+        clear = isinstance(error, ValueError | OSError) and path in str(error) and str(error).endswith((".", "?"))
+        return "raised" if clear else "unexpected", f"{type(error).__name__}: {str(error)[:600]}"
+    return "read", ""
 
 
 class Forks:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,12 @@ is_a: GO:1
 id: part_of
 """
 
+OWL = b"""<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"><owl:Ontology rdf:about="http://x/o"/>
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/A_1"><rdfs:label>top</rdfs:label></owl:Class>
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/A_2"><rdfs:label>low</rdfs:label>
+<rdfs:subClassOf rdf:resource="http://purl.obolibrary.org/obo/A_1"/></owl:Class></rdf:RDF>"""
+
 
 class Sample(NamedTuple):
     """The bytes of a file, the endings that its name may have, and the function of `horopca.io` that reads it."""
@@ -51,22 +57,22 @@ class Sample(NamedTuple):
     content: bytes
     endings: tuple[str, ...]
     function: str = "load"
-    is_text: bool = False
-    is_zip: bool = False
-    every: int = 1  # how many rounds there are for one of these: some are read by a process of their own
+    every: int = 1  # how many rounds there are for one of these: libraries are slow
+
+    @property
+    def is_text(self) -> bool:
+        return not self.content.startswith(b"\x1f\x8b") and b"\0" not in self.content
+
+    @property
+    def is_zip(self) -> bool:
+        return self.content.startswith(b"PK")
 
 
-def _written(suffix: str, write: Callable[[Path], object]) -> bytes:
+def _written(suffix: str, write: Callable[..., object], *arguments: Any) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"sample{suffix}"
-        write(path)
+        write(path, *arguments)
         return path.read_bytes()
-
-
-def _npz(**arrays: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def _checkpoint(path: Path, legacy: bool) -> None:
@@ -144,73 +150,62 @@ def _table(delimiter: str, header: bool) -> bytes:
     return "\n".join(head + [delimiter.join([name, *map(str, x)]) for name, x in zip(quoted, X, strict=True)]).encode()
 
 
-def _packed(sample: Sample) -> Sample:
-    """The same file under gzip."""
-    endings = tuple(f"{ending}.gz" for ending in sample.endings)
-    return sample._replace(content=gzip.compress(sample.content, mtime=0), endings=endings, is_text=False)
-
-
-def _text(content: bytes, *endings: str, function: str = "load") -> Sample:
-    return Sample(content, endings, function, is_text=True)
-
-
-def _zip(content: bytes, *endings: str, function: str = "load") -> Sample:
-    return Sample(content, endings, function, is_zip=True)
-
-
-def _binary(suffix: str, write: Callable[[Path], object]) -> Sample:
-    return Sample(_written(suffix, write), (suffix,))
-
-
 def _adjacency(path: Path, way: str) -> None:
     from scipy.sparse import coo_array, save_npz
 
     save_npz(path, coo_array(([1.0, 2.0, 0.5], ([0, 1, 2], [1, 2, 3])), shape=(4, 4)).asformat(way))
 
 
+TREES = (".nwk", ".newick", ".tree", ".tre", ".nhx", ".treefile", ".contree", ".nw")
 TEXTS: dict[str, Sample] = {
-    "csv": _text(_table(",", True), ".csv"),
-    "tsv": _text(_table("\t", False), ".tsv"),
-    "word2vec, text": _text(_word2vec(False), ".txt", ".vec", ".w2v"),
-    "edges": _text(b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", ".edges", function="load_edges"),
-    "Newick": _text(NEWICK, ".nwk", ".newick", ".tree", ".tre", ".nhx", ".treefile", ".contree", ".nw", function="load_edges"),
-    "Nexus": _text(NEXUS, ".nex", ".nexus", function="load_edges"),
-}
-OWL = b"""<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"><owl:Ontology rdf:about="http://x/o"/>
-<owl:Class rdf:about="http://purl.obolibrary.org/obo/A_1"><rdfs:label>top</rdfs:label></owl:Class>
-<owl:Class rdf:about="http://purl.obolibrary.org/obo/A_2"><rdfs:label>low</rdfs:label>
-<rdfs:subClassOf rdf:resource="http://purl.obolibrary.org/obo/A_1"/></owl:Class></rdf:RDF>"""
-LIBRARY_TEXTS: dict[str, Sample] = {  # read by libraries, in a separate process
-    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", ".nexml", function="load_edges"),
-    "OBO": _text(OBO, ".obo", function="load_edges")._replace(every=8),
-    "OWL": _text(OWL, ".owl", function="load_edges")._replace(every=8),
+    "csv": Sample(_table(",", True), (".csv",)),
+    "tsv": Sample(_table("\t", False), (".tsv",)),
+    "word2vec, text": Sample(_word2vec(False), (".txt", ".vec", ".w2v")),
+    "edges": Sample(b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", (".edges",), "load_edges"),
+    "Newick": Sample(NEWICK, TREES, "load_edges"),
+    "Nexus": Sample(NEXUS, (".nex", ".nexus"), "load_edges"),
+    "PhyloXML": Sample(PHYLOXML, (".xml", ".phyloxml", ".nexml"), "load_edges", every=8),
+    "OBO": Sample(OBO, (".obo",), "load_edges", every=8),
+    "OWL": Sample(OWL, (".owl",), "load_edges", every=8),
 }
 CHECKPOINTS = (".pth", ".pt", ".best", ".ckpt")
-MAKERS: dict[str, Callable[[], Sample]] = {
-    "npy": lambda: Sample(_written(".npy", lambda path: np.save(path, X)), (".npy",)),
-    "npz": lambda: _zip(_npz(X=X, labels=np.array(NAMES)), ".npz"),
-    "npz, objects": lambda: _zip(_npz(X=X, labels=np.array(NAMES, dtype=object)), ".npz"),
-    **{name: lambda text=text: text for name, text in (TEXTS | LIBRARY_TEXTS).items()},
-    **{f"{name}, packed": lambda text=text: _packed(text) for name, text in (TEXTS | LIBRARY_TEXTS).items()},
-    "word2vec, binary": lambda: Sample(_word2vec(True), (".bin",)),
-    "labels": lambda: _text("\n".join(NAMES).encode(), ".txt", function="load_labels"),
-    "torch": lambda: _zip(_written(".pth", lambda path: _checkpoint(path, False)), *CHECKPOINTS),
-    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), CHECKPOINTS),
-    "safetensors": lambda: Sample(SAFETENSORS, (".safetensors",)),
-    "gensim": lambda: Sample(_written(".kv", _keyed), (".kv", ".model")),
-    "mat 5": lambda: _binary(".mat", lambda path: _mat(path, False)),
-    "mat 5, packed": lambda: _binary(".mat", lambda path: _mat(path, True)),
-    "mat 7.3": lambda: _binary(".mat", _mat73),
-    "h5ad": lambda: _binary(".h5ad", _h5ad),
-    "parquet": lambda: _binary(".parquet", lambda path: _frame(path, "columns")),
-    "parquet, lists": lambda: _binary(".parquet", lambda path: _frame(path, "lists")),
-    "fit, HoroPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "HoroPCA")), ".npz", function="load_fitted"),
-    "fit, TangentPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "TangentPCA")), ".npz", function="load_fitted"),
+OTHERS: dict[
+    str, tuple[tuple[str, ...], str, Callable[..., object], *tuple[Any, ...]]
+] = {  # endings, function, writer, arguments
+    "npy": ((".npy",), "load", np.save, X),
+    "npz": ((".npz",), "load", partial(np.savez, X=X, labels=np.array(NAMES))),
+    "npz, objects": ((".npz",), "load", partial(np.savez, X=X, labels=np.array(NAMES, dtype=object))),
+    "word2vec, binary": ((".bin",), "load", Path.write_bytes, _word2vec(True)),
+    "labels": ((".txt",), "load_labels", Path.write_bytes, "\n".join(NAMES).encode()),
+    "torch": (CHECKPOINTS, "load", _checkpoint, False),
+    "torch, legacy": (CHECKPOINTS, "load", _checkpoint, True),
+    "safetensors": ((".safetensors",), "load", Path.write_bytes, SAFETENSORS),
+    "gensim": ((".kv", ".model"), "load", _keyed),
+    "mat 5": ((".mat",), "load", _mat, False),
+    "mat 5, packed": ((".mat",), "load", _mat, True),
+    "mat 7.3": ((".mat",), "load", _mat73),
+    "h5ad": ((".h5ad",), "load", _h5ad),
+    "parquet": ((".parquet",), "load", _frame, "columns"),
+    "parquet, lists": ((".parquet",), "load", _frame, "lists"),
+    "fit, HoroPCA": ((".npz",), "load_fitted", _fit, "HoroPCA"),
+    "fit, TangentPCA": ((".npz",), "load_fitted", _fit, "TangentPCA"),
     **{
-        f"adjacency, {way}": lambda way=way: _zip(
-            _written(".npz", lambda path: _adjacency(path, way)), ".npz", function="graphs.load_adjacency"
-        )
+        f"adjacency, {way}": ((".npz",), "graphs.load_adjacency", _adjacency, way)
         for way in ("csr", "csc", "coo", "bsr", "dia")
     },
 }
+
+
+def make(kind: str) -> Sample:
+    """The sample of a kind."""
+    if kind in TEXTS:
+        return TEXTS[kind]
+    if text := TEXTS.get(kind.removesuffix(", packed")):
+        endings = tuple(f"{ending}.gz" for ending in text.endings)
+        return text._replace(content=gzip.compress(text.content, mtime=0), endings=endings)
+    endings, function, write, *arguments = OTHERS[kind]
+    every = 8 if endings[0] in (".pth", ".kv", ".mat", ".h5ad", ".parquet") else 1
+    return Sample(_written(endings[0], write, *arguments), endings, function, every)
+
+
+KINDS = [*TEXTS, *(f"{name}, packed" for name in TEXTS), *OTHERS]

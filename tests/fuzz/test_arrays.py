@@ -7,22 +7,23 @@ import warnings
 import numpy as np
 import pytest
 
-from fuzz.arrays import SUBJECTS, Subject, fuzz, strict, tried
-from fuzz.tally import as_table
+from fuzz.arrays import SUBJECTS, trying
+from fuzz.rounds import CLEAR, as_table, fuzz
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limit of time is of POSIX")
 
 
 def test_arrays_have_results_or_raise_errors():
-    tallies, findings = fuzz(cases=65, seed=0)
-    assert not findings, "\n".join(map(str, findings))
-    assert all(tally.tried == tally.read + tally.errors > 0 for tally in tallies.values())
-    assert sum(tally.read for tally in tallies.values()) > 0.3 * sum(tally.tried for tally in tallies.values())
+    with trying(seed=0) as (kinds, attempt):
+        counts, findings = fuzz(kinds, attempt, rounds=65)
+    assert not findings, "\n".join(findings)
+    assert {kind for kind, _ in counts} == set(SUBJECTS) and {outcome for _, outcome in counts} == set(CLEAR)
+    assert sum(count for (_, outcome), count in counts.items() if outcome == "read") > 0.3 * counts.total()
 
 
 def test_harness_finds_defects(monkeypatch):
-    def go(case):
-        what = case.rng.integers(5)
+    def wrong(rng):
+        what = rng.integers(5)
         if what == 0:
             warnings.warn("beware", stacklevel=1)
         elif what == 1:
@@ -33,11 +34,12 @@ def test_harness_finds_defects(monkeypatch):
             signal.raise_signal(signal.SIGPROF)  # as when the time is over
         return [np.nan]
 
-    monkeypatch.setattr("fuzz.arrays.SUBJECTS", {"all wrong": Subject(go)})
-    tallies, findings = fuzz(cases=40, seed=0)
-    assert tallies["all wrong"].tried == len(findings) == 40
-    assert {finding.outcome for finding in findings} == {"unexpected", "not finite", "hang"}
-    assert "| all wrong | 40 | 0 | 0 | 40 |\n" in as_table("arrays", tallies, findings)
+    monkeypatch.setattr("fuzz.arrays.SUBJECTS", {"all wrong": (wrong, 1)})
+    with trying(seed=0) as (kinds, attempt):
+        counts, findings = fuzz(kinds, attempt, rounds=40)
+    assert len(findings) == counts.total() == 40
+    assert {outcome for _, outcome in counts} == {"unexpected", "not finite"}
+    assert "| all wrong | 40 | 0 | 0 | 40 |\n" in as_table("arrays", counts)
 
 
 @pytest.mark.parametrize(
@@ -48,5 +50,5 @@ def test_harness_finds_defects(monkeypatch):
     ],
 )
 def test_earlier_failures(name, seed, numbers, outcome):
-    with strict():
-        assert {tried(SUBJECTS[name], [seed, number, *name.encode()]) for number in numbers} == {(outcome, "")}
+    with trying(seed) as (_, attempt):
+        assert {attempt(name, number) for number in numbers} == {(outcome, "")}

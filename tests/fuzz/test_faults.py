@@ -1,75 +1,28 @@
 """Faults: a kill at any moment, a full disk, a folder that cannot be written. `make fuzz` tries more of the first two."""
 
 import os
-import shutil
-import sys
 
 import pytest
 
 from forks import Runner
-from fuzz.faults import POINTS, SMALL, WRITERS, fuzz
-from horopca import TangentPCA
-from horopca.io import reduce_file, save
+from fuzz.faults import POINTS, SMALL, WRITERS, trying
+from fuzz.rounds import fuzz
+from horopca.io import save
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs signals and limits")
 
 
 def test_faults_leave_the_old_file_or_the_new_one():
-    tallies, findings = fuzz(cases=2, seed=0)
-    assert not findings, "\n".join(map(str, findings))
-    assert all(tally.tried == tally.read + tally.errors == 2 for tally in tallies.values())
-    assert sum(tally.errors for name, tally in tallies.items() if "full disk" in name) > 5
+    with trying(seed=0) as (kinds, attempt):
+        counts, findings = fuzz(kinds, attempt, rounds=2)
+    assert not findings, "\n".join(findings)
+    assert counts.total() == 2 * len(kinds)
+    assert sum(count for (kind, outcome), count in counts.items() if "full disk" in kind and outcome == "raised") > 5
 
 
 @pytest.fixture
 def points(tmp_path):
     return save(tmp_path / "points.npy", POINTS)
-
-
-@pytest.fixture(scope="module")
-def mounting():
-    """A runner with a private mount table."""
-    if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("unshare") is None:
-        pytest.skip("only root mounts file systems, and only Linux has them for one process")
-    mounting = Runner("unshare", "--mount", setup=SMALL)
-    yield mounting
-    mounting.close()
-
-
-@pytest.fixture
-def small_disk(tmp_path, mounting):
-    """A folder, and a runner for which a file system of 80 KB is mounted there."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = "subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=80k', 'tmpfs', folder], check=True)"
-    if not mounting.ready or mounting.run(mount, folder=folder)[0] != 0:
-        pytest.skip("a file system cannot be mounted here")
-    return folder, mounting
-
-
-def test_disk_that_fills_up_and_is_enlarged(tmp_path, points, small_disk, monkeypatch):
-    monkeypatch.setattr("horopca.io.arrays.BLOCK_BYTES", 1 << 13)
-    whole = tmp_path / "whole.csv"
-    reduce_file(points, whole, TangentPCA(2))
-    folder, small = small_disk
-    for writer in ("save .npy", "save .npz", "save .csv"):  # each more than 100 KB
-        old = folder / f"old{writer.split()[1]}"
-        assert small.run(WRITERS[writer], points=points, out=old) == (1, f"{old}: No space left on device")
-        assert small.run("print(os.listdir(folder))", folder=folder) == (0, "[]")
-    out, again = folder / "out.csv", tmp_path / "again.csv"
-    status, message = small.run(WRITERS["reduce_file .csv"], points=points, out=out)
-    assert (
-        status == 1
-        and message.startswith(f"{out}.partial: No space left on device The fit and ")
-        and "rows are kept" in message
-    )
-    left = "['out.csv.partial', 'out.csv.partial.jsonl', 'out.csv.partial.npz']"
-    assert small.run("print(sorted(os.listdir(folder)))", folder=folder) == (0, left)
-    assert small.run("subprocess.run(['mount', '-o', 'remount,size=1m', folder], check=True)", folder=folder) == (0, "")
-    assert small.run(WRITERS["reduce_file .csv"], points=points, out=out) == (0, "")
-    assert small.run("print(sorted(os.listdir(folder)))", folder=folder) == (0, "['out.csv', 'out.csv.json']")
-    assert small.run("open(again, 'wb').write(open(out, 'rb').read())", out=out, again=again)[0] == 0
-    assert again.read_bytes() == whole.read_bytes()
 
 
 # Root may write everywhere, by a capability that a process can lay down: CAP_DAC_OVERRIDE, the second bit of the first set.

@@ -25,6 +25,7 @@ def agrees(function, *inputs):
     return torch.autograd.gradcheck(function, tuple(a.detach().clone().requires_grad_() for a in inputs))
 
 
+Q = torch.nn.functional.normalize(space(1, seed=3).detach(), dim=1)[0]
 X, Y = space(at_origin=[1, 4]), space(seed=1, at_origin=[2])  # of each pair both, one or none at the origin
 BOTH = {
     "distance": lambda s, y: geo.distance(lift(s), lift(y)),
@@ -33,6 +34,8 @@ BOTH = {
     "exp": lambda s, v: geo.exp(lift(s), tangent(s, v)),
     "transport": lambda s, y: geo.transport(lift(s), lift(y), tangent(s, torch.ones_like(s))),
     "geodesic": lambda s, y: geo.geodesic(lift(s), lift(y), 0.3),
+    "busemann": lambda s, y: geo.busemann(lift(s), Q) - geo.busemann(lift(y), Q),
+    "horosphere": lambda s, y: geo.horosphere(Q, lift(s))[1] + geo.horosphere(-Q, lift(y))[1],
     "translate": lambda s, y: geo.translate(lift(s), lift(y)),
     "translate_to_origin": lambda s, y: geo.translate_to_origin(lift(s), lift(y)),
 }
@@ -53,14 +56,6 @@ def test_maps_between_models_have_their_gradients_at_the_origin(model):
     points = from_hyperboloid(lift(X.detach()), model)
     assert agrees(lambda z: to_hyperboloid(z, model)[:, 1:], points)
     assert agrees(lambda s: from_hyperboloid(lift(s), model), X)
-
-
-def test_busemann_functions_and_horospheres_have_their_gradients_at_the_origin():
-    q = geo.from_hyperboloid(lift(space(2, seed=3).detach()))
-    q = q / q.norm(dim=1, keepdim=True)
-    for k in range(2):
-        assert agrees(lambda s, k=k: geo.busemann(lift(s), q[k]), X)
-        assert agrees(lambda s, k=k: geo.horosphere(q[k], lift(s))[1], X)
 
 
 def gradient(function, *inputs):
@@ -87,14 +82,11 @@ def test_gradients_near_the_origin_tend_to_those_at_it(name, scale):
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e-9])
-def test_gradients_of_points_that_nearly_meet_tend_to_their_limits(scale):
-    """That of the distance is a unit vector of the tangent space, that of the geodesic the same as where they meet."""
+def test_the_gradient_of_the_distance_of_points_that_nearly_meet_is_a_unit_vector(scale):
     s, v = space(seed=5).detach(), space(seed=6).detach()
     g = gradient(BOTH["distance"], s, s + scale * v)[1]
     square = (g * g).sum(-1) + (g * s).sum(-1) ** 2  # the dual norm in space coordinates
     assert torch.allclose(square, torch.ones(6, dtype=torch.float64), atol=100 * scale + 1e-6)
-    at, beside = gradient(BOTH["geodesic"], s, s), gradient(BOTH["geodesic"], s, s + scale * v)
-    assert all(torch.allclose(a, b, atol=100 * scale + 1e-9) for a, b in zip(at, beside, strict=True))
 
 
 @pytest.mark.parametrize("radius", [1.0, 10.0, 100.0, 170.0])
@@ -104,9 +96,7 @@ def test_gradients_far_out_are_finite(radius):
     for function in (
         lambda a: geo.pairwise_distance(to_hyperboloid(a, "tangent")),
         lambda a: geo.distance(to_hyperboloid(a, "tangent"), to_hyperboloid(a.flip(0), "tangent")),
-        lambda a: geo.from_hyperboloid(
-            geo.translate_to_origin(*[to_hyperboloid(b, "tangent") for b in (a, a.flip(0))]), "tangent"
-        ),
+        lambda a: geo.translate_to_origin(*(to_hyperboloid(b, "tangent") for b in (a, a.flip(0))))[:, 1:].asinh(),
     ):
         (g,) = gradient(function, v)
         assert torch.isfinite(g).all()

@@ -16,23 +16,17 @@ from subspaces import same_span
 def test_a_hull_does_not_depend_on_the_order_of_its_points(count):
     x = lift(np.sinh(np.array([0.1, 14.0, 3.0, 9.0]))[:count, None] * directions(4, 3, seed=1)[:count])  # far and near
     frame, again = geodesic_hull(x), geodesic_hull(x[::-1])
-    J = np.diag([-1.0, 1, 1, 1])
-    np.testing.assert_allclose(frame @ J @ frame.T, J[:count, :count], atol=1e-8)
     assert all(row[np.abs(row).argmax()] > 0 for row in frame[1:, 1:])
     assert same_span(frame, again) and same_span(frame, x / x[:, :1])
 
 
 @pytest.mark.parametrize(("points", "ideals"), [(3, 0), (1, 2), (0, 3), (2, 1)])
-def test_hull_holds_its_points_and_is_lorentz_orthonormal(points, ideals):
+def test_a_hull_holds_its_points_and_is_lorentz_orthonormal(points, ideals):
     x, q = cloud(points, 5), directions(ideals, 5)
     frame = geodesic_hull(x if points else None, q if ideals else None)
-    J = np.diag([-1.0, *[1.0] * 5])
-    assert np.allclose(frame @ J @ frame.T, np.diag([-1.0, 1, 1]))
-    if points:
-        assert np.all(geo.distance(geo.geodesic_projection(x, frame), x) < 1e-7)
-    if ideals:
-        light = np.column_stack([np.ones(ideals), q])
-        assert np.linalg.matrix_rank(np.concatenate([frame, light]), tol=1e-9) == 3
+    assert np.allclose(frame @ np.diag([-1.0, *[1.0] * 5]) @ frame.T, np.diag([-1.0, 1, 1]))
+    assert not points or np.all(geo.distance(geo.geodesic_projection(x, frame), x) < 1e-7)
+    assert np.linalg.matrix_rank(np.concatenate([frame, np.column_stack([np.ones(ideals), q])]), tol=1e-9) == 3
 
 
 def test_geodesic_projection_is_the_nearest_point():
@@ -54,9 +48,8 @@ def test_geodesic_projection_shrinks_by_cosh_of_the_distance():
 
 def test_errors_of_hulls():
     x = cloud(2, 3)
-    between = geo.geodesic(x[0], x[1], 0.3)
     with pytest.raises(ValueError, match="independent"):
-        geodesic_hull(np.stack([*x, between]))
+        geodesic_hull(np.stack([*x, geo.geodesic(x[0], x[1], 0.3)]))
     for none, count in (({}, 0), ({"points": x[:0]}, 0), ({"ideal_points": directions(1, 3)}, 1)):
         with pytest.raises(ValueError, match=f"needs a point or two ideal points, but got {count} ideal points"):
             geodesic_hull(**none)

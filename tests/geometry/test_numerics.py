@@ -18,14 +18,12 @@ from horopca.geometry import (
     log,
     to_hyperboloid,
     translate,
-    translate_to_origin,
     transport,
 )
 from horopca.geometry import radius as radius_of
 from horopca.geometry._arrays import unit
 from horopca.projections import Spine, horospherical_projection, slide, spine_basis, spine_from_ideal_points
 from horopca.projections.horospherical import project
-from horopca.statistics import frechet_mean
 
 mp.mp.dps = 320  # 60 digits, and the 260 that t^2 - |s|^2 loses at radius 300
 
@@ -76,12 +74,8 @@ def exact_projection(s, q):
 
 def ulp_effect(function, z, rng):
     """The largest change of an exact function when each coordinate moves by one unit in the last place."""
-    base = function(z)
-    changes = []
-    for _ in range(6):
-        moved = [np.nextafter(a, a + rng.choice([-1.0, 1.0], size=np.shape(a))) for a in z]
-        changes.append(abs(function(moved) - base))
-    return float(max(changes))
+    base, step = function(z), lambda a: np.nextafter(a, a + rng.choice([-1.0, 1.0], size=np.shape(a)))
+    return float(max(abs(function([step(a) for a in z]) - base) for _ in range(6)))
 
 
 def pairs_at(radius, rng, d=3):
@@ -111,23 +105,18 @@ def test_errors_of_distances_are_those_of_rounded_input(radius):
         assert error <= 1e-10 * truth or radius > 12
 
 
-@pytest.mark.parametrize("radius", [1.0, 8.0, 18.0])
-def test_exp_undoes_log_far_from_the_origin(radius):
+@pytest.mark.parametrize("radius", [1.0, 8.0, 12.0, 18.0])
+def test_exp_undoes_log_to_seven_digits_or_raises(radius):
     """A tangent vector at radius r is known to 1e-16 e^r; at distance d from x that is a displacement of e^d times as much."""
-    x = lift(np.sinh(radius) * np.array([0.48, -0.6, 0.64]))
+    x, far = lift(np.sinh(radius) * np.array([0.48, -0.6, 0.64])), lift(np.sinh(50.0) * np.array([0.6, 0.8, 0.0]))
     for step in ([0.5, 0.1, -0.2], [2.0, -1.0, 1.5]):
         y = translate(to_hyperboloid(np.array(step), "tangent"), x)
         found = exp(x, log(x, y))
         assert exact_distance(exact(found[1:]), exact(y[1:])) <= 1e-14 * np.exp(radius + distance(x, y))
-    far = lift(np.sinh(50.0) * np.array([0.6, 0.8, 0.0]))
     for call in (lambda: exp(far, far), lambda: log(far, x), lambda: transport(x, far, x)):
         with pytest.raises(ValueError, match=r"within radius 19.1 of the origin, but one is at radius 50"):
             call()
-
-
-@pytest.mark.parametrize("radius", [5.0, 9.0, 12.0, 18.0])
-def test_exp_undoes_log_across_the_origin_to_seven_digits_or_raises(radius):
-    x, y = lift(np.sinh(radius) * np.array([[0.6, 0.8], [-0.8, 0.6]]))
+    y = lift(np.sinh(radius) * np.array([0.64, 0.6, -0.48]))  # across the origin
     if radius < 10:
         assert np.allclose(exp(x, log(x, y)), y, atol=1e-7 * y[0])
         return
@@ -141,7 +130,7 @@ def test_exp_undoes_log_across_the_origin_to_seven_digits_or_raises(radius):
 @pytest.mark.parametrize("radius", [5.0, 17.0, 35.0, 50.0, 300.0])
 def test_model_round_trips_keep_the_radius_or_raise(model, radius):
     """A ball knows 1 - |z| to 1e-16: e^radius times that is the error in the Poincaré ball, and e^(2 radius) in Klein's."""
-    x = lift(np.sinh(radius) * np.array([[0.6, 0.8], [1.0, 0.0], [0.0, -1.0]]))
+    x = lift(np.sinh(radius) * np.array([[0.6, 0.8], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]]))
     if radius > MODELS[model].farthest:
         with pytest.raises(ValueError, match=rf"within radius {MODELS[model].farthest:g} of the origin for model='{model}'"):
             from_hyperboloid(x, model)
@@ -152,23 +141,18 @@ def test_model_round_trips_keep_the_radius_or_raise(model, radius):
     assert np.allclose(unit(found[:, 1:]), unit(x[:, 1:]), atol=1e-14)
 
 
-@pytest.mark.parametrize("radius", [1e-6, 1.0, 12.0, 30.0])
+@pytest.mark.parametrize("radius", [1e-6, 1.0, 12.0, 30.0, 300.0])
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-4, 1.0, 3.0])
 def test_busemann_values(radius, angle):
-    q = np.array([1.0, 0.0, 0.0])
+    q, ray = np.array([1.0, 0.0, 0.0]), np.array([0.6, 0.8])
+    assert busemann(lift(np.sinh(radius) * np.stack([ray, -ray])), ray) == pytest.approx([-radius, radius], rel=1e-14)
+    if radius > 36:  # farther out the ball has no points in float64
+        return
     z = np.tanh(radius / 2) * np.array([np.cos(angle), np.sin(angle), 0.0])
-    rng = np.random.default_rng(3)
     f = lambda p: exact_busemann(ball_point(p[0]), exact(q))
     error = abs(busemann(to_hyperboloid(z), q) - f((z,)))
-    assert error <= 20 * ulp_effect(f, (z,), rng) + 1e-15
-    if radius <= 12 and abs(f((z,))) > 0.1:
-        assert error <= 1e-10 * abs(f((z,)))
-
-
-@pytest.mark.parametrize("radius", [1.0, 30.0, 300.0])
-def test_busemann_values_of_lorentz_points_on_the_ray(radius):
-    x = lift(np.sinh(radius) * np.array([[0.6, 0.8], [-0.6, -0.8]]))
-    assert busemann(x, np.array([0.6, 0.8])) == pytest.approx([-radius, radius], rel=1e-14)
+    assert error <= 20 * ulp_effect(f, (z,), np.random.default_rng(3)) + 1e-15
+    assert error <= 1e-10 * abs(f((z,))) or radius > 12 or abs(f((z,))) <= 0.1
 
 
 @pytest.mark.parametrize("radius", [1e-3, 1.0, 12.0])
@@ -214,24 +198,3 @@ def test_the_projection_of_the_search_agrees_far_out(radius, kappa):
     images = to_hyperboloid(slide(x, spine), "halfspace")
     # they differ from `slide` by the size of the pole, an isometry: compare distances from a common point
     assert np.allclose(distance(fast, fast[0]), distance(images, images[0]), rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("kappa", [1.0, 0.2, 1e-12, 0.0, -1e-12, -0.5, -1.0])
-@pytest.mark.parametrize("radius", [0.0, 12.0, 36.0, 300.0])
-def test_images_near_the_pole_are_finite(kappa, radius):
-    """Points at the origin, towards the pole, away from it and across: finite images at the right distances."""
-    spine = Spine(np.array([1.0, 0, 0]), kappa, np.array([[0, 1.0, 0]]))
-    for direction in np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1]]):
-        image = slide(lift(np.sinh(radius) * direction)[None], spine)
-        assert np.all(np.isfinite(image))
-        assert image[0, -1] > 0
-
-
-@pytest.mark.parametrize("centre", [0.0, 5.0, 12.0])
-def test_frechet_mean_of_a_symmetric_cloud_is_its_centre(centre):
-    v = np.random.default_rng(0).standard_normal((30, 3))
-    m = lift(np.sinh(centre) * np.array([0.6, 0.8, 0]))
-    x = translate_to_origin(lift(np.concatenate([v, -v])), lift(-m[1:]))
-    mean = frechet_mean(x)
-    assert mean.converged
-    assert exact_distance(exact(mean.point[1:]), exact(m[1:])) <= 1e-15 * np.exp(2 * centre) / 10 + 1e-13

@@ -8,6 +8,7 @@ import torch
 
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, io, metrics
+from horopca._input import cuda as gpu
 from horopca._input.coordinates import Coordinates
 from horopca._optimize.objectives import OBJECTIVES, objective_over
 from horopca._optimize.sample import all_pairs, as_sample
@@ -98,8 +99,6 @@ PASSES += [(model, d, 2, dtype) for model in KERNEL_MODELS[1:] for d, dtype in O
 
 @pytest.mark.parametrize("model, d, K, dtype", PASSES)
 def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
-    from horopca._input import cuda as gpu
-
     coordinates = Coordinates(model, -0.5)
     dtype = np.dtype(dtype)
     X = coordinates.from_hyperboloid(cloud(333, d), dtype)
@@ -115,55 +114,45 @@ def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
         assert np.all(np.abs(on_host(found)[~lost] - expected[~lost]) <= close)
 
 
-@pytest.mark.parametrize("model", KERNEL_MODELS)
-def test_untrusted_images_are_those_of_the_host(model):
+def far_and_on_the_spine(model):
     """Far points, whose products cancel or are too large, and points on the spine itself, which are at a square root of 0."""
-    from horopca._input import cuda as gpu
-
     q = directions(2, 5)
     on_spine = np.random.default_rng(0).uniform(0.1, 1, size=(20, 2)) @ np.column_stack([np.ones(2), q])
     on_spine /= np.sqrt(on_spine[:, :1] ** 2 - np.sum(on_spine[:, 1:] ** 2, axis=1, keepdims=True))
     far = 12.0 if model == "klein" else 17.0  # farther, and Klein coordinates do not tell a point from the boundary
-    x = np.concatenate([cloud(500, 5, radius=far), on_spine, cloud(500, 5, radius=2.0)])
-    coordinates, slide = Coordinates(model, -1.0), Slide.along(spine_from_ideal_points(q))
-    X = coordinates.from_hyperboloid(geometry.lift(x[:, 1:]), np.float64)
-    expected = slide.images(coordinates.chunk(X))[1]
-    found, lost, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, coordinates.scale, slide)
-    assert outside == 0 and lost == expected.sum()
-    assert expected[500:520].all() and not expected[520:].any()
-    assert model == "klein" or 0 < expected[:500].sum() < 500
-    assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
+    return np.concatenate([cloud(500, 5, radius=far), on_spine, cloud(500, 5)]), Slide.along(spine_from_ideal_points(q))
 
 
-def test_rows_towards_the_only_ideal_point_are_not_trusted():
+def towards_the_only_ideal_point(model):
     """Their c = t - s.n is what is left of two large numbers."""
-    from horopca._input import cuda as gpu
-
-    q, radii = directions(1, 5), np.linspace(1, 12, 300)
-    coordinates, slide = Coordinates("poincare", -1.0), Slide.along(spine_from_ideal_points(q))
-    X = coordinates.from_hyperboloid(geometry.lift(np.sinh(radii)[:, None] * q), np.float64)
-    expected = slide.images(coordinates.chunk(X))[1]
-    found, lost, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "poincare", 1.0, slide)
-    assert 0 < expected.sum() < 300 and lost == expected.sum()
-    assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
+    q = directions(1, 5)
+    return geometry.lift(np.sinh(np.linspace(1, 12, 300))[:, None] * q), Slide.along(spine_from_ideal_points(q))
 
 
-def test_images_that_float32_rounds_to_the_boundary_are_not_trusted():
-    from horopca._input import cuda as gpu
-
-    coordinates, most = Coordinates("klein", -1.0), 1 - 4 * np.finfo(np.float32).eps
-    X = coordinates.from_hyperboloid(cloud(500, 5, radius=7.0), np.float32)
+def rounded_to_the_boundary(model):
+    """Images that float32 does not tell from the boundary."""
     slide = Slide.along(spine_from_ideal_points(directions(2, 5)), None, Frame.at(cloud(1, 2, seed=3)[0]).matrix())
-    images, lost = slide.images(coordinates.chunk(X))
-    expected = lost | (np.linalg.norm(geometry.from_hyperboloid(images, "klein"), axis=1) > most)
-    found, many, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "klein", 1.0, slide)
-    assert lost.sum() < expected.sum() < 500 and many == expected.sum()
+    return cloud(500, 5, radius=7.0), slide
+
+
+UNTRUSTED = [(far_and_on_the_spine, model, "float64") for model in KERNEL_MODELS]
+UNTRUSTED += [(towards_the_only_ideal_point, "poincare", "float64"), (rounded_to_the_boundary, "klein", "float32")]
+
+
+@pytest.mark.parametrize("make, model, dtype", UNTRUSTED)
+def test_untrusted_images_are_those_of_the_host(make, model, dtype):
+    x, slide = make(model)
+    coordinates = Coordinates(model, -1.0)
+    X = coordinates.from_hyperboloid(geometry.lift(x[:, 1:]), np.dtype(dtype))
+    images, expected = slide.images(coordinates.chunk(X))
+    if dtype == "float32":
+        expected = expected | (np.linalg.norm(images[:, 1:] / images[:, :1], axis=1) > 1 - 4 * np.finfo(dtype).eps)
+    found, lost, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, coordinates.scale, slide)
+    assert outside == 0 and 0 < lost == expected.sum() < len(X)
     assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
 
 
 def test_passes_in_several_parts(X, monkeypatch):
-    from horopca._input import cuda as gpu
-
     pca = HoroPCA(random_state=0, n_init=2).fit(X)
     monkeypatch.setattr(gpu, "PASS_BYTES", 24 * 50)  # 50 rows at a time
     assert np.allclose(on_host(pca.transform(torch.asarray(X, device="cuda"))), pca.transform(X), atol=1e-13)
@@ -180,7 +169,8 @@ def test_rows_that_are_not_contiguous(X, to_device):
     wide = to_device(np.repeat(X, 2, axis=1))[:, ::2]
     tall = to_device(np.repeat(X, 3, axis=0))[::3, :]
     turned = to_device(np.ascontiguousarray(X.T)).T
-    for there in (wide, tall, turned):
+    backward = () if torch.is_tensor(turned) else (to_device(X[::-1].copy())[::-1],)  # tensors have no negative strides
+    for there in (wide, tall, turned, *backward):
         assert np.allclose(on_host(pca.transform(there)), expected, atol=1e-13)
         assert np.allclose(HoroPCA(random_state=0, n_init=2).fit(there).mean_, pca.mean_, atol=1e-12)
     assert np.allclose(on_host(pca.transform(to_device(X)[:1, :])), expected[:1], atol=1e-13)
@@ -191,12 +181,6 @@ def test_files_and_descriptions_of_points_on_the_device(X, to_device, tmp_path):
     there = to_device(X)
     assert io.describe(there) == io.describe(X)
     assert np.array_equal(io.load(io.save(tmp_path / "x.npy", there)).X, X)
-
-
-def test_negative_strides_of_cupy(X):
-    cupy = pytest.importorskip("cupy")
-    pca = HoroPCA(random_state=0, n_init=2).fit(X)
-    assert np.allclose(pca.transform(cupy.asarray(X)[::-1]).get(), pca.transform(X[::-1]), atol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

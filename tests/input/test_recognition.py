@@ -16,6 +16,8 @@ RIM = np.random.default_rng(2).normal(size=(200, 4))  # points of a ball that re
 RIM *= np.random.default_rng(3).uniform(0.1, 0.999, (200, 1)) ** 0.2 / np.linalg.norm(RIM, axis=1, keepdims=True)
 SIGNS = np.array([[-1.0, -2.0, 3.0], [1.0, 2.0, 4.0]] * 10)  # all columns but the last have both
 FAR = lift(np.linspace(1e9, 1e10, 30)[:, None] * [[0.6, -0.8]])
+ANGLE = np.pi / 2 + np.random.default_rng(0).uniform(-0.5, 0.5, 60)
+BRANCH = np.stack([np.cos(ANGLE), np.sin(ANGLE)], axis=1)  # whose last column is positive
 
 
 def ring(*sizes: float) -> np.ndarray:
@@ -43,6 +45,8 @@ CASES = {
     "a larger crowd before it": (ring(0.1, 0.85, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95), ("poincare", *SPACE),
                                  "norms from 0.1 to 0.95" + INSIDE),
     "two are no crowd": (ring(0.1, 0.95, 0.95), ("poincare", *SPACE), "norms from 0.1 to 0.95" + INSIDE),
+    "one branch of a ball": (BRANCH * np.linspace(0.85, 0.99, 60)[:, None], ("poincare",), None),
+    "one branch of a small ball": (BRANCH * np.linspace(0.3, 0.6, 60)[:, None], ("poincare", *HEIGHT), None),
     # far out, rounding moves rows to the cone t = |s|
     "on the cone": (FAR, ("lorentz", "lorentz-space"), None),
     "on the cone, time last": (np.roll(FAR, -1, axis=1), ("lorentz-time-last", "halfspace", "lorentz-space"), None),
@@ -77,18 +81,6 @@ def test_rows_with_a_time_imply_their_curvature_up_to_the_largest_radius(curvatu
         assert describe(rows).fits["lorentz"] == describe(rows[:, ::-1]).fits["lorentz-time-last"] == fits
 
 
-def test_rows_that_are_on_no_hyperboloid():
-    for X in (
-        [[2.0], [2.0]],  # time alone
-        [[2.0, 1.0], [-2.0, 1.0]],
-        [[0.0, 0.0], [2.0, 1.0]],
-        [[1.0, 1.0], [2.0, 2.0]],  # on the cone
-        [[1e60, 0.0], [2e60, 1.0]],  # of a curvature below the least
-        [[2.0, 1.0], [3.0, 1.0]],
-    ):
-        assert not describe(X).fits["lorentz"]
-
-
 @pytest.mark.parametrize("size", [1.0, 170.0, 180.0, 1e4, 1e154, 1e200, 1.7e308])
 def test_recognised_models_pass_validation(size):
     far = np.array([[1.0, 0.5], [size, 1.0], [2.0, size], [size, size]])
@@ -118,25 +110,24 @@ def test_auto_uses_the_only_model_that_fits(xp, curvature=-0.25):
     assert TangentPCA(2, model="auto", curvature=curvature).fit(xp.asarray(2 * RIM)).model_ == "poincare"
 
 
-def test_auto_of_lists_whole_numbers_and_streams():
+def test_auto_of_whole_numbers_and_streams():
     assert TangentPCA(1, model="auto").fit([[3, 2, 2], [9, 8, 4]]).model_ == "lorentz"
     pca = HoroPCA(model="auto", n_init=1, random_state=0).partial_fit(x[:30])
     assert pca.partial_fit(x[30:32]).model_ == "lorentz"  # that of the batches before
-    hole = np.append(x, [[np.nan, 0, 0, 0, 0]], axis=0)
-    assert error_message(TangentPCA(model="auto").fit, hole).startswith("X must be finite, but row 50")
 
 
 @pytest.mark.parametrize(
-    ("X", "curvature", "expected"),
+    ("X", "expected"),
     [
-        (2 * Z, -1.0, "model='auto' is ambiguous: the rows of X could be 'lorentz-space' or 'tangent' (norms from 0.429"),
-        (1e80 * Z, -1.0, "model='auto' is ambiguous: the rows of X could be of no model at this curvature (norms from "),
-        (2 * x, -1.0, "X must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but 50 of rows 0 to 49 do not"),
-        (Z[:0], -1.0, "X must have at least 1 row"),
+        (2 * Z, "model='auto' is ambiguous: the rows of X could be 'lorentz-space' or 'tangent' (norms from 0.429"),
+        (1e80 * Z, "model='auto' is ambiguous: the rows of X could be of no model at this curvature (norms from "),
+        (2 * x, "X must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but 50 of rows 0 to 49 do not"),
+        (np.append(x, [[np.nan, 0, 0, 0, 0]], axis=0), "X must be finite, but row 50"),
+        (Z[:0], "X must have at least 1 row"),
     ],
-)  # fmt: skip
-def test_errors_of_auto(X, curvature, expected):
-    assert error_message(TangentPCA(model="auto", curvature=curvature).fit, X).startswith(expected)
+)
+def test_errors_of_auto(X, expected):
+    assert error_message(TangentPCA(model="auto").fit, X).startswith(expected)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -146,14 +137,6 @@ def test_auto_recognises_the_time_in_half_precision(model, dtype):
     space = np.random.default_rng(0).normal(size=(60, 4))
     half = lambda spread: torch.as_tensor(from_hyperboloid(lift(spread * space), model)).to(getattr(torch, dtype))
     assert TangentPCA(2, model="auto").fit(half(1.0)).model_ == model
-    if dtype == "float16":  # which NumPy has too
-        assert describe(half(1.0).numpy()).model == model
+    assert dtype == "bfloat16" or describe(half(1.0).numpy()).model == model
     with pytest.raises(ValueError, match=rf"the rows of X could be '{model}' or .*'lorentz-space'"):
         TangentPCA(2, model="auto").fit(half(60.0))  # on the cone, in this precision
-
-
-def test_one_branch_of_a_ball_is_not_taken_for_the_half_space():
-    angle = np.pi / 2 + np.random.default_rng(0).uniform(-0.5, 0.5, 60)
-    branch = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    assert describe(branch * np.linspace(0.85, 0.99, 60)[:, None]).model == "poincare"
-    assert describe(branch * np.linspace(0.3, 0.6, 60)[:, None]).candidates == ("poincare", *HEIGHT)

@@ -35,15 +35,12 @@ def test_errors_of_arguments(call, expected):
 def test_random_states():
     generator = np.random.default_rng(1)
     assert check_generator(generator) is seeded_generator(generator) is generator
-    assert isinstance(check_generator(None), np.random.Generator)
-    for k in range(4):
+    for k in range(3):
         first = np.random.default_rng(np.random.RandomState(k).randint(2**31)).random()
         for state in (k, np.int64(k), np.random.RandomState(k)):
             assert check_generator(state).random() == first
         assert seeded_generator(np.random.RandomState(k)).random() == first
-    for state in (5, np.int64(5), 0):
-        assert seeded_generator(state).random() == np.random.default_rng(int(state)).random()
-    assert seeded_generator(True).random() == check_generator(True).random()
+        assert seeded_generator(k).random() == seeded_generator(np.int64(k)).random() == np.random.default_rng(k).random()
 
 
 # ---------------------------------------------------------------- distances
@@ -67,16 +64,12 @@ def test_errors_of_distances(wrong, expected):
 
 
 def test_tolerance_of_distances():
-    skew = np.array([[0, 0, 1.0], [1e-6, 0, 1.0], [1.0, 1.0, 0]])
-    own = np.array([[1e-6, 1.0], [1.0, 0]])
-    for off in (skew, own):
-        for largest in (1.0, 0.5, 8.0):
+    """Of float32, relative to the largest distance; whatever need not be square need not be symmetric."""
+    for off in (np.array([[0, 0, 1.0], [1e-6, 0, 1.0], [1.0, 1.0, 0]]), np.array([[1e-6, 1.0], [1.0, 0]])):
+        for largest in (1.0, 8.0):
             assert check_distances(largest * off).shape == off.shape
             assert error_message(check_distances, largest * np.where(off == 1e-6, 1.1e-6, off)).startswith("X must be ")
-    for nothing in (np.zeros((2, 2)), np.zeros((0, 0))):
-        assert check_distances(nothing) is nothing
-    assert check_distances(D[:2], symmetric=False).shape == (2, 3)
-    assert "smallest is -3" in error_message(check_distances, D - 3, symmetric=False)
+    assert check_distances(np.zeros((0, 0))).size == 0 and check_distances(D[:2], symmetric=False).shape == (2, 3)
 
 
 # ---------------------------------------------------------------- rows
@@ -145,36 +138,34 @@ def test_rows_at_their_limits(model, curvature, rows):
     check_points(np.asarray(rows), Coordinates(model, curvature), 0, "X")
 
 
-def test_tolerance_of_the_hyperboloid():
-    for curvature in (-1.0, -0.25):
-        coordinates, radius = Coordinates("lorentz", curvature), 1 / np.sqrt(-curvature)
-        for s in (0.1, 3.0):
-            square = 1 + s * s
-            right, wrong = (np.array([[np.sqrt(square + 1e-4 * (1 + square) * off), s]]) for off in (0.95, 1.05))
-            check_points(radius * right, coordinates, 0, "X")
-            assert "must lie on the hyperboloid" in error_message(check_points, radius * wrong, coordinates, 0, "X")
-
-    right, wrong = (np.array([[1 + units * 2.0**-10, 0]], dtype=np.float16) for units in (8, 9))
-    check_points(right, Coordinates("lorentz", -1.0), 0, "X")
-    assert "has t = 1.00879" in error_message(check_points, wrong, Coordinates("lorentz", -1.0), 0, "X")
+@pytest.mark.parametrize("curvature", [-1.0, -0.25])
+@pytest.mark.parametrize("s", [0.1, 3.0])
+def test_tolerance_of_the_hyperboloid(curvature, s):
+    coordinates, square = Coordinates("lorentz", curvature), 1 + s * s
+    right, wrong = (np.array([[np.sqrt(square + 1e-4 * (1 + square) * off), s]]) / coordinates.scale for off in (0.95, 1.05))
+    check_points(right, coordinates, 0, "X")
+    assert "must lie on the hyperboloid" in error_message(check_points, wrong, coordinates, 0, "X")
+    right, wrong = (np.array([[1 + units * 2.0**-10, 0]], dtype=np.float16) / coordinates.scale for units in (8, 9))
+    check_points(right.astype(np.float16), coordinates, 0, "X")  # eight units in the last place
+    assert "must lie on the hyperboloid" in error_message(check_points, wrong.astype(np.float16), coordinates, 0, "X")
 
 
-@pytest.mark.parametrize("curvature", [-1.0, -0.25, -0.01])
-def test_space_components_that_include_the_time(curvature):
+@pytest.mark.parametrize("curvature", [-1.0, -0.01])
+@pytest.mark.parametrize("d", [1, 3])
+def test_space_components_that_include_the_time(curvature, d):
     """Eight rows on the hyperboloid, far enough from its cone, are not there by chance."""
     coordinates, radius = Coordinates("lorentz-space", curvature), 1 / np.sqrt(-curvature)
-    for d in (1, 3):
-        x = radius * cloud(8, d, radius=4.0)
-        for model, X in (("lorentz", x), ("lorentz-time-last", np.roll(x, -1, axis=1))):
-            assert error_message(check_points, X, coordinates, 7, "Y") == (
-                "Y must be Lorentz coordinates without the time (model='lorentz-space'), but rows 7 to 14 include it: "
-                f"t^2 - |s|^2 is {radius**2:.6g} in all of them. Pass model={model!r}."
-            )
-            check_points(X[:7], coordinates, 0, "X")
-            check_points(np.append(X, [2 * X[0]], axis=0), coordinates, 0, "X")
-    far = radius * lift(np.column_stack([np.linspace(40, 50, 20), np.full((20, 2), 0.1)]))
-    for X in (far, np.roll(far, -1, axis=1), np.full((20, 1), radius)):
-        check_points(X, coordinates, 0, "X")
+    x, far = (
+        radius * p for p in (cloud(8, d, radius=4.0), lift(np.column_stack([np.linspace(40, 50, 20), *[[0.1] * 20] * d])))
+    )
+    for model, turn in (("lorentz", 0), ("lorentz-time-last", -1)):
+        X = np.roll(x, turn, axis=1)
+        assert error_message(check_points, X, coordinates, 7, "Y") == (
+            "Y must be Lorentz coordinates without the time (model='lorentz-space'), but rows 7 to 14 include it: "
+            f"t^2 - |s|^2 is {radius**2:.6g} in all of them. Pass model={model!r}."
+        )
+        for valid in (X[:7], np.append(X, [2 * X[0]], axis=0), np.roll(far, turn, axis=1), np.full((20, 1), radius)):
+            check_points(valid, coordinates, 0, "X")
 
 
 # ---------------------------------------------------------------- on the way out

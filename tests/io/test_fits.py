@@ -2,9 +2,11 @@
 
 import json
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import horopca
 from clouds import cloud
@@ -16,17 +18,27 @@ from horopca.io.fits import ESTIMATORS
 TREE = make_hierarchy(3, 3, 5, random_state=0).points
 NEW = from_hyperboloid(cloud(7, 5, seed=3), "poincare")
 
+D = pairwise_distance(cloud(20, 3), cloud(20, 3))
+horo = partial(horopca.HoroPCA, 2, n_init=1, random_state=0)
 KINDS = {
-    "BSA": lambda: horopca.BSA(2, n_init=1, random_state=0),
-    "PGA": lambda: horopca.PGA(2, n_init=1, base_point=np.full(5, 0.1), random_state=0),
-    "BusemannWhitener": lambda: horopca.BusemannWhitener(3, random_state=0),
-    "EuclideanPCA": lambda: horopca.EuclideanPCA(2),
-    "HoroPCA": lambda: horopca.HoroPCA(2, n_init=1, random_state=0),
-    "HyperbolicMDS": lambda: horopca.HyperbolicMDS(2),
-    "RadialPCA": lambda: horopca.RadialPCA(2),
-    "TangentPCA": lambda: horopca.TangentPCA(2),
-    "TangentWhitener": lambda: horopca.TangentWhitener(),
+    "BSA": horopca.BSA(2, n_init=1, random_state=0),
+    "PGA": horopca.PGA(2, n_init=1, base_point=np.full(5, 0.1), random_state=0),
+    "BusemannWhitener": horopca.BusemannWhitener(3, random_state=0),
+    "EuclideanPCA": horopca.EuclideanPCA(2),
+    "HoroPCA": horo(),
+    "HyperbolicMDS": horopca.HyperbolicMDS(2),
+    "RadialPCA": horopca.RadialPCA(2),
+    "TangentPCA": horopca.TangentPCA(2),
+    "TangentWhitener": horopca.TangentWhitener(),
 }
+CASES = [
+    *((estimator, TREE) for estimator in KINDS.values()),
+    (horo(model="lorentz", spine="free"), from_hyperboloid(cloud(40, 4), "lorentz")),
+    (horo(model="halfspace", strategy="greedy"), from_hyperboloid(cloud(40, 4), "halfspace")),
+    (horo(model="klein", curvature=-0.25), 2 * from_hyperboloid(cloud(40, 4), "klein")),
+    (horo(centre=np.full(5, 0.1), curvature=np.array([-2.0])), TREE / 2),
+    (horopca.HyperbolicMDS(2, metric="precomputed"), D),
+]
 
 
 def same(a, b):
@@ -58,46 +70,25 @@ def test_every_reduction_and_whitener_can_be_saved():
     assert set(KINDS) == set(ESTIMATORS) == set(horopca.estimators.__all__) - {"HoroPCACV", "HyperbolicSVC"}
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_estimator_round_trip(tmp_path, name):
-    before = KINDS[name]().fit(TREE)
+@pytest.mark.parametrize(("estimator", "X"), CASES, ids=lambda value: type(value).__name__)
+def test_estimator_round_trip(tmp_path, estimator, X):
+    before = clone(estimator).fit(X)
     after = load_fitted(save_fitted(before, tmp_path / "fit.npz"))
     assert vars(after).keys() == vars(before).keys()
     for key, value in vars(before).items():
-        same(getattr(after, key), value)
-    Y = before.transform(NEW)
-    assert np.array_equal(after.transform(NEW), Y)
-    assert np.array_equal(after.inverse_transform(Y), before.inverse_transform(Y))
-    assert after.fit(TREE) is after
+        same(getattr(after, key), np.ravel(value)[0].item() if key == "curvature" else value)
+    Y = before.transform(X[:7])
+    assert np.array_equal(after.transform(X[:7]), Y)
+    if X is not D:
+        assert np.array_equal(after.inverse_transform(Y), before.inverse_transform(Y))
+    assert np.array_equal(after.fit(X).transform(X[:7]), Y)
     assert [path.name for path in tmp_path.iterdir()] == ["fit.npz"]
-
-
-@pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
-@pytest.mark.parametrize("options", [{"spine": "free"}, {"strategy": "greedy", "curvature": -0.25}])
-def test_models_and_options_are_kept(tmp_path, model, options):
-    scale = 2 if "curvature" in options and model != "halfspace" else 1
-    X = scale * from_hyperboloid(cloud(40, 4), model)
-    before = horopca.HoroPCA(2, n_init=1, model=model, random_state=0, **options).fit(X)
-    after = load_fitted(save_fitted(before, tmp_path / "fit.npz"))
-    assert after.get_params() == before.get_params()
-    assert np.array_equal(after.transform(X), before.transform(X))
-    if before.ideal_points_ is not None:
-        assert np.array_equal(after.busemann(X), before.busemann(X))
 
 
 def test_model_of_the_fit_is_kept(tmp_path, fit):
     Y = fit.transform(TREE)
     fit.set_params(model="lorentz")
     assert np.array_equal(load_fitted(save_fitted(fit, tmp_path / "fit.npz")).transform(TREE), Y)
-
-
-@pytest.mark.parametrize("curvature", [np.float64(-2.0), np.array(-2.0), np.array([-2.0])])
-def test_array_parameters(tmp_path, curvature):
-    X = 0.5 * TREE[:, :1]
-    before = horopca.HoroPCA(1, n_init=1, centre=np.array([0.1]), curvature=curvature, random_state=0).fit(X)
-    after = load_fitted(save_fitted(before, tmp_path / "fit.npz"))
-    assert after.centre.shape == (1,) and after.curvature == -2.0
-    assert np.array_equal(after.fit(X).transform(X), before.transform(X))
 
 
 def test_cross_validated_estimator(tmp_path):
@@ -107,13 +98,6 @@ def test_cross_validated_estimator(tmp_path):
     assert np.array_equal(after.transform(NEW), chosen.transform(NEW)) and not hasattr(after, "curve_")
     with pytest.raises(ValueError, match=r"estimator must be one of .* but is HoroPCACV"):
         reduce_file(save(tmp_path / "points.npy", TREE), tmp_path / "plane.npy", horopca.HoroPCACV())
-
-
-def test_precomputed_distances(tmp_path):
-    D = pairwise_distance(cloud(20, 3), cloud(20, 3))
-    before = horopca.HyperbolicMDS(2, metric="precomputed").fit(D)
-    after = load_fitted(save_fitted(before, tmp_path / "fit.npz"))
-    assert np.array_equal(after.transform(D[:4]), before.transform(D[:4]))
 
 
 def test_feature_names_and_output_container(tmp_path):
@@ -168,37 +152,34 @@ def learnt(**fields):
     return lambda header, _: header["learnt"].update(fields)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda header, _: header.update({"class": "Popen"}), "'Popen', but only these"),
-        (lambda header, _: header.update({"class": ["HoroPCA"]}), "but only these"),
-        (lambda header, _: header.update({"class": "HoroPCA"}), "do not make a fitted HoroPCA"),
-        (lambda header, _: header.update({"format": 99}), "format 99, but this version reads format 3"),
-        (lambda header, _: header.clear(), "holds no fitted estimator"),
-        (lambda header, _: header.update(learnt=[]), "do not make"),
-        (lambda header, _: header.update(params=None), "do not make"),
-        (lambda header, _: header["params"].update(shell="rm"), "do not make"),
-        (lambda header, _: header["params"].update(model="sphere"), "do not make"),
-        (lambda header, _: header["learnt"].pop("components_"), "do not make"),
-        (lambda _, members: members.update(components_=members["components_"][:, :-1]), "do not make"),
-        (learnt(transform="no"), "do not make"),
-        (learnt(_project="no"), "do not make"),
-        (learnt(score="no"), "do not make"),
-        (learnt(model="lorentz"), "do not make"),
-        (learnt(__class__="no"), "do not make"),
-        (learnt(more_={"Popen": {"args": "ls"}}), "do not make"),
-        (learnt(more_={"array": "absent"}), "do not make"),
-        (learnt(n_features_in_=4), "do not make"),
-        (learnt(n_features_in_=-4), "do not make"),
-        (learnt(n_features_in_=10**9), "in memory|do not make"),
-        (learnt(_n_features_out=3), "do not make"),
-        (learnt(feature_names_in_={"names": ["one"]}), "do not make"),
-        (learnt(total_variance_=float("nan")), "do not make"),
-        (learnt(explained_variance_ratio_={"dict": {}, "list": []}), "do not make"),
-        (learnt(_frame={"Frame": {}}), "do not make"),
-    ],
-)
+OTHER_FORMATS = {
+    "'Popen', but only these": lambda header, _: header.update({"class": "Popen"}),
+    "format 99, but this version reads format 3": lambda header, _: header.update({"format": 99}),
+    "holds no fitted estimator": lambda header, _: header.clear(),
+    "would take .* in memory": learnt(n_features_in_=10**9),
+}
+TAMPERED = [
+    lambda header, _: header.update({"class": "HoroPCA"}),
+    lambda header, _: header.update(params=None),
+    lambda header, _: header["params"].update(shell="rm"),
+    lambda header, _: header["params"].update(model="sphere"),
+    lambda header, _: header["learnt"].pop("components_"),
+    lambda _, members: members.update(components_=members["components_"][:, :-1]),
+    learnt(transform="no"),
+    learnt(model="lorentz"),
+    learnt(__class__="no"),
+    learnt(more_={"Popen": {"args": "ls"}}),
+    learnt(more_={"array": "absent"}),
+    learnt(n_features_in_=-4),
+    learnt(_n_features_out=3),
+    learnt(feature_names_in_={"names": ["one"]}),
+    learnt(total_variance_=float("nan")),
+    learnt(explained_variance_ratio_={"dict": {}, "list": []}),
+    learnt(_frame={"Frame": {}}),
+]
+
+
+@pytest.mark.parametrize(("message", "change"), [*OTHER_FORMATS.items(), *(("do not make a fitted", one) for one in TAMPERED)])
 def test_tampered_header_raises_error(saved, change, message):
     with pytest.raises(ValueError, match=message) as error:
         load_fitted(altered(saved, change))
@@ -208,7 +189,7 @@ def test_tampered_header_raises_error(saved, change, message):
 @pytest.mark.parametrize("name", KINDS)
 def test_tampered_arrays_never_give_nan(tmp_path, name):
     """Every array in turn gets other numbers: the file is an error, or all images are finite."""
-    path = save_fitted(KINDS[name]().fit(TREE), tmp_path / "fit.npz")
+    path = save_fitted(clone(KINDS[name]).fit(TREE), tmp_path / "fit.npz")
     content, errors = path.read_bytes(), 0
     with np.load(path) as archive:
         arrays = [key for key in archive if key != "horopca" and archive[key].dtype.kind == "f" and archive[key].size]
@@ -231,11 +212,6 @@ def test_tampered_arrays_never_give_nan(tmp_path, name):
     assert errors >= 2 * len(arrays)
 
 
-class Bomb:
-    def __reduce__(self):
-        return pytest.fail, ("something in the file was executed",)
-
-
 def test_other_files_raise_error(tmp_path, saved):
     path, content = tmp_path / "other.npz", saved.read_bytes()
     cut = [content[: int(part * len(content))] for part in (0.1, 0.5, 0.9, 0.999)]
@@ -247,8 +223,5 @@ def test_other_files_raise_error(tmp_path, saved):
         np.savez(path, **members)
         with pytest.raises(ValueError, match="holds no fitted estimator"):
             load_fitted(path)
-    np.savez(path, horopca=np.array([Bomb()], dtype=object))
-    with pytest.raises(ValueError, match="Python objects"):
-        load_fitted(path)
     with pytest.raises(FileNotFoundError, match="There is no file"):
         load_fitted(tmp_path / "absent.npz")

@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from forks import Runner
-from horopca.io import atomic_output, load, output, save
+from horopca.io import atomic_output, load, save
 
 X = np.zeros((3, 2))
 
@@ -34,18 +33,6 @@ def test_file_of_another_process_is_kept(tmp_path):
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "early")]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows locks bytes, not files")
-def test_file_that_is_finished_meanwhile_is_kept(tmp_path, monkeypatch):
-    """Another process removes the temporary name and releases its lock just before this one locks the file."""
-    path, temporary = tmp_path / "a.npy", tmp_path / ".a-01234567.npy"
-    path.write_text("early")
-    os.link(path, temporary)
-    monkeypatch.setattr(output, "lock", lambda _: temporary.unlink(missing_ok=True))
-    with pytest.raises(FileExistsError, match="exists already"):
-        save(path, X)
-    assert path.read_text() == "early"
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither these modes nor links for everybody")
 def test_force_keeps_the_mode_and_replaces_links(tmp_path):
     path, link = save(tmp_path / "a.npy", X), tmp_path / "b.npy"
@@ -61,32 +48,22 @@ def test_force_keeps_the_mode_and_replaces_links(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.npy", "b.npy"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs fork and signals")
-def test_without_hard_links_outputs_are_completed_after_a_kill(tmp_path):
-    """Killed at the second of two renames: the file that has its name is replaced, unless it has been changed since."""
-    code = """
-from horopca.io.output import OutputSet
-def fail(*_, **__):
-    raise OSError(1, "no hard links")
-def deadly(*arguments):
-    rename(*arguments) if not os.path.exists(folder + "/b.txt") else os.kill(os.getpid(), signal.SIGKILL)
-rename, os.link = os.rename, fail
-os.rename = deadly if text == "first" else rename
-with OutputSet() as outputs:
-    for name in ("a.txt", "b.txt"):
-        outputs.add(f"{folder}/{name}").write_text(text)
-    outputs.publish()
-"""
-    visible = lambda: {path.name: path.read_text() for path in tmp_path.iterdir() if path.name[0] != "."}
-    runner = Runner()
-    try:
-        assert runner.run(code, folder=tmp_path, text="first")[0] == -9 and visible() == {"b.txt": "first"}
-        assert runner.run(code, folder=tmp_path, text="again") == (0, "")
-        assert visible() == {"a.txt": "again", "b.txt": "again"}
-        (tmp_path / "a.txt").unlink(), (tmp_path / "b.txt").unlink()
-        assert runner.run(code, folder=tmp_path, text="first")[0] == -9
-        (tmp_path / "b.txt").write_text("changed")
-        status, message = runner.run(code, folder=tmp_path, text="again")
-        assert status == 1 and "exists already" in message and visible() == {"b.txt": "changed"}
-    finally:
-        runner.close()
+def test_interrupted_output_is_removed(tmp_path):
+    (tmp_path / "old.txt").write_text("old")
+    with pytest.raises(KeyboardInterrupt), atomic_output(tmp_path / "old.txt", force=True) as temporary:
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old.txt", "old")]
+
+
+def test_without_hard_links_files_are_renamed(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(1, "no hard links")
+
+    monkeypatch.setattr(os, "link", fail)
+    path = save(tmp_path / "a.npy", X, model="klein")
+    with pytest.raises(FileExistsError, match="exists already"):
+        save(path, X)
+    save(path, X + 0.1, model="poincare", force=True)
+    assert load(path).X[0, 0] == 0.1 and load(path).model == "poincare"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.npy", "a.npy.json"]

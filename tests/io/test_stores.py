@@ -25,16 +25,15 @@ def one_thread():
 
 
 def test_store_round_trip(tmp_path):
-    name = "out.zarr"
-    save_store(tmp_path / name, D)
-    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X)
+    store = save_store(tmp_path / "out.zarr", D)
+    np.testing.assert_array_equal(open_store(store).compute(), X)
     with pytest.raises(FileExistsError, match="exists already"):
-        save_store(tmp_path / name, D)
-    save_store(tmp_path / name, 0 * D, force=True)  # all zeros: Zarr would leave the chunks out
+        save_store(store, D)
+    save_store(store, 0 * D, force=True)  # all zeros: Zarr would leave the chunks out
     with pytest.raises(ZeroDivisionError):
-        save_store(tmp_path / name, D.map_blocks(lambda block: block / (1 // 0), dtype=D.dtype, meta=X[:0]), force=True)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), 0 * X)
+        save_store(store, D.map_blocks(lambda block: block / (1 // 0), dtype=D.dtype, meta=X[:0]), force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.zarr"]
+    np.testing.assert_array_equal(open_store(store).compute(), 0 * X)
 
 
 def test_chunk_sizes(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 
 from blocks import BLOCK, POINTS, D, N, Stop, begun, stop_after
 from forks import Runner
-from horopca import HoroPCA, TangentPCA
+from horopca import TangentPCA
 from horopca.io import load, reduce_file, save
 from horopca.io.streaming import is_large
 
@@ -75,8 +75,7 @@ def test_fitted_estimator_is_applied(points, out):
 # ---------------------------------------------------------------- interruptions
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".csv"])
-@pytest.mark.parametrize("failure", [Stop, KeyboardInterrupt])
+@pytest.mark.parametrize(("suffix", "failure"), [(".npy", Stop), (".csv", KeyboardInterrupt)])
 def test_interrupted_call_is_resumed(tmp_path, points, suffix, failure):
     out, logged, seen = tmp_path / f"out{suffix}", [], []
     reduce_file(points, tmp_path / f"whole{suffix}", TangentPCA(2))
@@ -88,14 +87,6 @@ def test_interrupted_call_is_resumed(tmp_path, points, suffix, failure):
     assert logged == [f"Resuming at row 384 of 1,000 with the fit in {out}.partial.npz."]
     assert out.read_bytes() == (tmp_path / f"whole{suffix}").read_bytes()
     assert not list(tmp_path.glob("*.partial*"))
-
-
-def test_call_interrupted_after_every_block_ends(points, out, whole):
-    for blocks in range(8):
-        with pytest.raises(Stop):
-            reduce_file(points, out, TangentPCA(2), progress=stop_after(blocks))
-    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 7 * BLOCK
-    assert out.read_bytes() == whole
 
 
 @ON_POSIX
@@ -130,6 +121,9 @@ def test_call_killed_at_any_step_is_resumed(points, out, whole, tmp_path, runner
 # ---------------------------------------------------------------- calls that cannot be resumed
 
 
+DAMAGED = "its journal or its fit is damaged"
+
+
 def changed_input(points):
     other = POINTS.copy()
     other[500] /= 2
@@ -142,22 +136,10 @@ def changed_with_the_same_time(points):
     os.utime(points, ns=(time, time))
 
 
-def truncated(name):
-    def change(points):
-        file = points.with_name(name)
-        file.write_bytes(file.read_bytes()[:100])
-
-    return change
-
-
 def other_version(points):
     journal = points.with_name("out.npy.partial.jsonl")
     call, *blocks = journal.read_text().splitlines()
     journal.write_text("\n".join([json.dumps({**json.loads(call), "version": "0.0"}), *blocks, ""]))
-
-
-def deep_journal(points):
-    points.with_name("out.npy.partial.jsonl").write_text("[" * 60_000)
 
 
 @pytest.mark.parametrize(
@@ -167,10 +149,9 @@ def deep_journal(points):
         (changed_with_the_same_time, TangentPCA(2), "the input has changed"),
         (lambda _: None, TangentPCA(3), "the options have changed"),
         (lambda _: None, TangentPCA(2).fit(POINTS[:50]), "the options have changed"),
-        (lambda _: None, HoroPCA(2, n_init=1, random_state=0), "the options have changed"),
-        (truncated("out.npy.partial.jsonl"), TangentPCA(2), "its journal or its fit is damaged"),
-        (truncated("out.npy.partial.npz"), TangentPCA(2), "its journal or its fit is damaged"),
-        (deep_journal, TangentPCA(2), "its journal or its fit is damaged"),
+        (lambda points: os.truncate(f"{points.parent}/out.npy.partial.jsonl", 100), TangentPCA(2), DAMAGED),
+        (lambda points: os.truncate(f"{points.parent}/out.npy.partial.npz", 100), TangentPCA(2), DAMAGED),
+        (lambda points: (points.parent / "out.npy.partial.jsonl").write_text("[" * 60_000), TangentPCA(2), DAMAGED),
         (other_version, TangentPCA(2), "it was written by another version of horopca"),
     ],
 )
@@ -183,12 +164,19 @@ def test_other_call_starts_from_the_beginning(points, out, change, estimator, re
     assert np.array_equal(np.load(out), done.estimator.transform(np.load(points)))
 
 
-def test_missing_partial_file_starts_from_the_beginning(points, out, tmp_path):
+@ON_POSIX
+def test_call_killed_in_a_new_fit_starts_from_the_beginning(points, out, whole, runner):
+    begun(points, out, TangentPCA(3))
+    code = "TangentPCA.fit = lambda self, X: os.kill(os.getpid(), signal.SIGKILL)\nreduce_file(points, out, TangentPCA(2))"
+    assert runner.run(code, points=points, out=out)[0] == -9
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 0 and out.read_bytes() == whole
+
+
+def test_missing_partial_file_starts_from_the_beginning(points, out, tmp_path, whole):
     begun(points, out, TangentPCA(2))
     (tmp_path / "out.npy.partial").unlink()
-    seen = []
-    assert reduce_file(points, out, TangentPCA(2), progress=lambda *rows: seen.append(rows[0])).resumed_at == seen[0] == 0
-    assert not list(tmp_path.glob("*.partial*"))
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 0
+    assert out.read_bytes() == whole and not list(tmp_path.glob("*.partial*"))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +197,7 @@ def test_damaged_blocks_are_computed_again(points, out, tmp_path, whole, name, a
     assert f"Rows from {rows} are damaged" in logged[0] and out.read_bytes() == whole
 
 
-@pytest.mark.parametrize("lines", ["[" * 9999, "[1e400, 1]", "[-5, 0]", '["a", 1]', "{}", "7", "[99999999999999999999, 0]"])
+@pytest.mark.parametrize("lines", ["[" * 9999, "[1e400, 1]", "[-5, 0]", "7", "[99999999999999999999, 0]"])
 def test_hostile_line_ends_the_journal(points, out, tmp_path, whole, lines):
     begun(points, out, TangentPCA(2))
     with open(tmp_path / "out.npy.partial.jsonl", "a") as file:
@@ -241,17 +229,10 @@ def test_partial_file_without_journal_is_kept(points, out, tmp_path):
 # ---------------------------------------------------------------- inputs that change
 
 
-def replace_input(points):
-    save(points, POINTS / 2, force=True)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [(lambda points: os.truncate(points, 5000), "has changed"), (replace_input, "has changed"), (os.unlink, "has changed")],
-)
+@pytest.mark.parametrize("change", [lambda points: os.truncate(points, 5000), changed_input, os.unlink])
 @pytest.mark.parametrize("row", [2 * BLOCK, N])
-def test_changed_input_raises_error(points, out, tmp_path, change, message, row):
-    with pytest.raises(ValueError, match=message):
+def test_changed_input_raises_error(points, out, tmp_path, change, row):
+    with pytest.raises(ValueError, match="has changed"):
         reduce_file(points, out, TangentPCA(2), progress=lambda done, _: change(points) if done == row else None)
     assert set(names(tmp_path)) <= {"points.npy"}
 

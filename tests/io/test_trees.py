@@ -14,9 +14,9 @@ NEXUS = """#NEXUS
     Begin taxa; dimensions ntax=3; taxlabels cat 'big lion' dog; End;
     BEGIN TREES;
       Title t;
-      Translate 1 cat, 2 'big lion', 3 dog_1;
-      TREE one [&lnP=-1.0] = [&R] ((1[&rate=0.1]:1,2:2)0.99:0.5,3:1);
-      TREE two = (1,(2,3));
+      Translate t1 cat, 2 'big lion', 3 End;
+      TREE one [&lnP=-1.0] = [&R] ((t1[&rate=0.1]:1,2:2)0.99:0.5,3:1);
+      TREE two = (t1,(2,3));
     END;"""
 FOREST = b"""format-version: 1.2
 
@@ -118,7 +118,7 @@ def test_content_selects_format(tmp_path, name):
         "cat": ("inner 1", 1.0),
         "big lion": ("inner 1", 2.0),
         "inner 1": ("inner 2", 0.5),
-        "dog_1": ("inner 2", 1.0),
+        "End": ("inner 2", 1.0),
     }
     assert found.notes[0] == "the first of 2 trees was read."
     assert relations(graph(tmp_path / name, "(a,b)c;")) == plain(a="c", b="c")

@@ -52,13 +52,7 @@ def check_generator(random_state: Any) -> np.random.Generator:
     """The generator of a `random_state`: an int, a RandomState, a Generator (used itself) or None."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    try:
-        return np.random.default_rng(check_random_state(random_state).randint(2**31))
-    except ValueError:
-        raise ValueError(
-            f"random_state must be a whole number from 0 to 2**32 - 1, a RandomState, a Generator or None, but is "
-            f"{random_state!r}."
-        ) from None
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 def seeded_generator(random_state: Any) -> np.random.Generator:

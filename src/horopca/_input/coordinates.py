@@ -16,7 +16,7 @@ import numpy as np
 from ..geometry import MODELS, ModelName, clip
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
 from ..geometry._points import Chunk
-from ..geometry.models import ON_BOUNDARY, Domain, Model, row_norms
+from ..geometry.models import ON_BOUNDARY, Model, row_norms
 from .arguments import as_number, check_choice
 
 ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that the rows fit
@@ -32,6 +32,7 @@ LARGEST_CERTAIN_TIME = 30.0  # Farther out, rounding hides the difference betwee
 NEAR_BOUNDARY = 0.01  # Points outside the ball by less than this fraction are there by rounding: float16 has three digits.
 MAYBE_EUCLIDEAN_FACTOR = 2.0  # Vectors of word2vec often have norms of 2 to 10, and so may have points of a larger ball.
 EUCLIDEAN_FACTOR = 10.0  # Rows with norms larger than this many radii of the ball are probably Euclidean vectors.
+TIMED = {name: row for name, row in MODELS.items() if row.time is not None}  # the models with a time coordinate
 
 
 class Coordinates(NamedTuple):
@@ -66,8 +67,6 @@ class Coordinates(NamedTuple):
         if self.row.radial is None:
             return Chunk.of(self.to_hyperboloid(X), start)
         space = xp.astype(X[:, self.row.space], xp.float64, copy=False)
-        t: Any
-        stretch: Any
         t, stretch = self.row.radial(dot(space, space) * self.scale**2)
         return Chunk(space, stretch * self.scale, t, start)
 
@@ -121,15 +120,32 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
 
     `start` is the index of the first row, `name` the user's name of the argument.
     """
-    row = coordinates.row
+    row, xp = coordinates.row, array_namespace(X)
     with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are outside
-        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - ON_BOUNDARY)):
-            return  # nor is any row NaN
-        _check_finite(X, start, name)
-        CHECKS[row.domain](X, coordinates, start, name)
+        if row.domain == "ball":
+            space = xp.astype(X, xp.float64, copy=False)
+            square = dot(space, space) * coordinates.scale**2  # |X|^2 at curvature -1, as `Coordinates.chunk` computes it
+            if bool(xp.all(square < 1 - ON_BOUNDARY)):
+                return  # nor is any row NaN
+        if not bool(xp.isfinite(xp.sum(X))):  # a NaN or an infinity would be in the sum
+            bad, remedy = to_numpy(~xp.all(xp.isfinite(X), axis=1)), "Drop or repair such rows."
+            found = "contains NaN or infinity"
+            _raise_for(bad, start, f"{name} must be finite", "contain NaN or infinity", lambda k: found, remedy)
+        if row.domain == "ball":
+            _check_ball(to_numpy(X), to_numpy(square), coordinates, start, name)
+        elif row.domain == "hyperboloid":
+            _check_hyperboloid(X, coordinates, start, name)
+        elif row.domain == "space":
+            _check_space(X, coordinates, start, name)
+        elif row.domain == "halfspace":
+            height = to_numpy(X[:, -1])
+            rule = f"{name} must have heights > 0 in its last column (model={coordinates.model!r})"
+            _raise_for(height <= 0, start, rule, "do not", lambda k: f"has height {height[k]:.6g}")
         if row.radius is not None:
-            rows = to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit
-            _check_radius(row.radius(rows), start, name, reach)
+            radius = row.radius(to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit)
+            rule = f"{name} must lie within hyperbolic distance {reach:g} of the origin (the range of float64)"
+            remedy = "Divide the data by a scale, or pass a curvature closer to 0."
+            _raise_for(radius > reach, start, rule, "do not", lambda k: f"is at {radius[k]:.6g}", remedy)
 
 
 def _raise_for(bad: np.ndarray, start: int, rule: str, fault: str, describe: Callable[[int], str], remedy: str = "") -> None:
@@ -143,64 +159,30 @@ def _raise_for(bad: np.ndarray, start: int, rule: str, fault: str, describe: Cal
     raise ValueError(f"{rule}, but {found}. {remedy}".strip())
 
 
-def _check_finite(X: Array, start: int, name: str) -> None:
-    xp = array_namespace(X)
-    if bool(xp.isfinite(xp.sum(X))):  # a NaN or an infinity would be in the sum
+def _check_ball(rows: np.ndarray, square: np.ndarray, coordinates: Coordinates, start: int, name: str) -> None:
+    bad, radius = ~(square < 1), 1 / coordinates.scale
+    for k in np.flatnonzero(np.abs(square - 1) < ON_BOUNDARY):  # fsum does not depend on the order of summation
+        bad[k] = fsum(z * z for z in rows[k] * coordinates.scale) >= 1
+    if not bad.any():
         return
-    bad = to_numpy(~xp.all(xp.isfinite(X), axis=1))
-    fault, remedy = "contain NaN or infinity", "Drop or repair such rows."
-    _raise_for(bad, start, f"{name} must be finite", fault, lambda k: "contains NaN or infinity", remedy)
-
-
-def _check_radius(radius: np.ndarray, start: int, name: str, reach: float) -> None:
-    rule = f"{name} must lie within hyperbolic distance {reach:g} of the origin (the range of float64)"
-    remedy = "Divide the data by a scale, or pass a curvature closer to 0."
-    _raise_for(radius > reach, start, rule, "do not", lambda k: f"is at {radius[k]:.6g}", remedy)
-
-
-# ------------------------------------------------------------ balls
-
-
-def _square(X: Array, coordinates: Coordinates) -> Array:
-    """|X|^2 at curvature -1, as `Coordinates.chunk` computes it."""
-    xp = array_namespace(X)
-    space = xp.astype(X, xp.float64, copy=False)
-    return dot(space, space) * coordinates.scale**2
-
-
-def _check_ball(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    square = to_numpy(_square(X, coordinates))
-    bad = ~(square < 1)
-    for row in np.flatnonzero(np.abs(square - 1) < ON_BOUNDARY):  # fsum does not depend on the order of summation
-        bad[row] = fsum(z * z for z in to_numpy(X[int(row), :]) * coordinates.scale) >= 1
-    if bad.any():
-        size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / coordinates.scale
-        ball = "the unit ball" if coordinates.curvature == -1 else f"the ball of radius {radius:.6g}"
-        remedy = _ball_remedy(float(size.max()), coordinates, name)
-        rule, fault = f"{name} must lie inside {ball}", f"have norm >= {radius:.6g}"
-        _raise_for(bad, start, rule, fault, lambda k: f"has norm {size[k]:.6g}", remedy)
-
-
-def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
-    """What to do about rows outside a ball, up to a norm: just outside it is rounding, far outside another model."""
-    radius = 1 / coordinates.scale
-    over, option = largest - radius, "" if coordinates.curvature == -1 else f", radius={radius:.6g}"
-    if over * coordinates.scale < NEAR_BOUNDARY:
+    size = np.hypot.reduce(rows, axis=1, initial=0.0)
+    largest, own = float(size.max()), coordinates.curvature != -1
+    if (over := largest - radius) * coordinates.scale < NEAR_BOUNDARY:
         beyond = f", or outside it by at most {over:.2g}," if over > 0 else ""
-        return (
-            f"That is on the boundary{beyond} probably by rounding: horopca.geometry.clip({name}, 1e-5{option}) moves such "
-            "rows inside (on the command line, --clip 1e-5)."
+        remedy = (
+            f"That is on the boundary{beyond} probably by rounding: horopca.geometry.clip({name}, 1e-5"
+            f"{f', radius={radius:.6g}' if own else ''}) moves such rows inside (on the command line, --clip 1e-5)."
         )
-    hints = ["For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"]
-    if largest <= EUCLIDEAN_FACTOR * radius:
-        larger = 1.01 * largest
-        hints.append(f"for a larger ball pass its curvature, e.g. curvature={-1 / larger**2:.3g} (radius {larger:.3g})")
-    if largest > MAYBE_EUCLIDEAN_FACTOR * radius:
-        hints.append("vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA")
-    return "; ".join(hints) + "."
-
-
-# ------------------------------------------------------------ Lorentz coordinates
+    else:
+        remedy = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
+        if largest <= EUCLIDEAN_FACTOR * radius:
+            larger = 1.01 * largest
+            remedy += f"; for a larger ball pass its curvature, e.g. curvature={-1 / larger**2:.3g} (radius {larger:.3g})"
+        if largest > MAYBE_EUCLIDEAN_FACTOR * radius:
+            remedy += "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA"
+        remedy += "."
+    rule = f"{name} must lie inside {f'the ball of radius {radius:.6g}' if own else 'the unit ball'}"
+    _raise_for(bad, start, rule, f"have norm >= {radius:.6g}", lambda k: f"has norm {size[k]:.6g}", remedy)
 
 
 def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
@@ -217,8 +199,8 @@ def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str
     where: dict[int | None, str] = {0: "first", -1: "last"}
     rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / scale**2:.6g}, t > 0 (time {where[row.time]})"
     remedy = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
-    for model, other in MODELS.items():
-        if other.time is not None and not off_hyperboloid(rows, other, scale, slack)[1].any():
+    for model, other in TIMED.items():
+        if not off_hyperboloid(rows, other, scale, slack)[1].any():
             remedy = f"They do with the time {where[other.time]}: pass model={model!r}."
     _raise_for(bad, start, rule, "do not", describe, remedy)
 
@@ -241,32 +223,12 @@ def off_hyperboloid(X: np.ndarray, row: Model, scale: float, slack: float) -> tu
 def _check_space(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
     """Raise ValueError if the rows have a time after all: enough of them, where neither chance nor rounding explains it."""
     rows, scale, slack = to_numpy(X), coordinates.scale, _slack(X)
-    for model, row in MODELS.items():
-        if row.time is None or X.shape[1] < 2:
-            continue
-        if np.count_nonzero(np.abs(rows[:, row.time]) * scale < LARGEST_CERTAIN_TIME) < CERTAIN_ROWS:
-            continue
+    for model, row in TIMED.items() if X.shape[1] > 1 else ():
+        near = np.count_nonzero(np.abs(rows[:, row.time]) * scale < LARGEST_CERTAIN_TIME)
         # a few rows are enough to reject most arrays
-        if not any(off_hyperboloid(part, row, scale, slack)[1].any() for part in (rows[:CERTAIN_ROWS], rows)):
+        few = near >= CERTAIN_ROWS and not off_hyperboloid(rows[:CERTAIN_ROWS], row, scale, slack)[1].any()
+        if few and not off_hyperboloid(rows, row, scale, slack)[1].any():
             raise ValueError(
                 f"{name} must be Lorentz coordinates without the time (model={coordinates.model!r}), but rows {start} to "
                 f"{start + len(rows) - 1} include it: t^2 - |s|^2 is {1 / scale**2:.6g} in all of them. Pass model={model!r}."
             )
-
-
-# ------------------------------------------------------------ the rest
-
-
-def _check_halfspace(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
-    height = to_numpy(X[:, -1])
-    rule = f"{name} must have heights > 0 in its last column (model={coordinates.model!r})"
-    _raise_for(height <= 0, start, rule, "do not", lambda k: f"has height {height[k]:.6g}")
-
-
-CHECKS: dict[Domain, Callable[[Array, Coordinates, int, str], None]] = {
-    "ball": _check_ball,
-    "hyperboloid": _check_hyperboloid,
-    "space": _check_space,
-    "halfspace": _check_halfspace,
-    "vectors": lambda X, coordinates, start, name: None,  # every vector is valid
-}

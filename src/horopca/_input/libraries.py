@@ -6,6 +6,7 @@ None of these libraries is imported: their manifolds are recognised by the names
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from os import PathLike
 from typing import Any
@@ -65,7 +66,7 @@ def from_geoopt(points: Any, manifold: Any = None) -> ImportedPoints:
 
 
 def from_hypll(points: Any) -> ImportedPoints:
-    """A ``ManifoldTensor`` of HypLL as an array, a model and a curvature.
+    """A ``ManifoldTensor`` of HypLL as an array, a model and a curvature. It may also be passed to an estimator directly.
 
     Parameters
     ----------
@@ -89,61 +90,42 @@ def from_hypll(points: Any) -> ImportedPoints:
     >>> model, curvature
     ('poincare', -1.0)
     """
-    model, curvature = _coordinates_in("hypll", getattr(points, "manifold", None))
-    return points.tensor.movedim(points.man_dim, -1), model, curvature
+    coordinates = _coordinates_in("hypll", getattr(points, "manifold", None))
+    return _without_manifold(points), *coordinates
 
 
 def coordinates_of(X: Any) -> Coordinates | None:
-    """The coordinates of a ``ManifoldTensor`` or ``ManifoldParameter`` of geoopt; None for anything else."""
-    known = any(kind.__module__.split(".")[0] == "geoopt" for kind in type(X).__mro__)
-    manifold = getattr(X, "manifold", None) if known else None
-    if manifold is None or type(manifold).__name__ == "Euclidean":  # the default, which does not state a model
-        return None
-    return _coordinates_in("geoopt", manifold)
+    """The coordinates of a ``ManifoldTensor`` or ``ManifoldParameter`` of geoopt or HypLL; None for anything else."""
+    for kind in type(X).__mro__:
+        library = kind.__module__.split(".")[0]
+        if library in MANIFOLDS and kind.__name__ in ("ManifoldTensor", "ManifoldParameter"):
+            # geoopt's default, the Euclidean manifold, does not state a model
+            return None if type(X.manifold).__name__ == "Euclidean" else _coordinates_in(library, X.manifold)
+    return None
 
 
 def as_plain_array(X: Any, coordinates: Coordinates, name: str) -> Any:
-    """X without the manifold of another library. Raises ValueError if X is not an array, or contradicts the coordinates."""
-    if isinstance(X, str | bytes | PathLike):
+    """X without the manifold of another library. Raises ValueError if that contradicts the coordinates, or X is a path."""
+    if isinstance(X, str | PathLike):
         raise ValueError(f"{name} must be an array of points, but is {X!r}. Read a file with horopca.io.load.")
-    if hasattr(type(X), "state_dict") and hasattr(type(X), "forward"):  # ask the type: a Dask task has every attribute
-        raise ValueError(
-            f"{name} must be an array of points, but is a module of a network ({type(X).__name__}). Pass its output "
-            "or its weight."
-        )
-    if type(X).__module__.split(".")[0] == "hypll":
-        raise ValueError(f"{name} must be an array of points, but is a tensor of HypLL. Call horopca.from_hypll({name}).")
     own = coordinates_of(X)
     if own is None:
         return X
-    _check_agreement(X, own, coordinates, name)
+    if own.model != coordinates.model or not math.isclose(own.curvature, coordinates.curvature, rel_tol=SAME_CURVATURE):
+        raise ValueError(
+            f"model and curvature must agree with the manifold of {name}, a {type(X.manifold).__name__} with "
+            f"model={own.model!r} and curvature={own.curvature:.6g}, but are {coordinates.model!r} and "
+            f"{coordinates.curvature:.6g}. Pass those of the manifold."
+        )
     return _without_manifold(X)
 
 
-def merge_coordinates(X: Any, own: Coordinates, model: str, curvature: Any, name: str = "X") -> Coordinates:
-    """The coordinates of geoopt's X. A model or curvature other than the default must agree with them, or ValueError."""
-    given = check_coordinates(own.model if model in ("auto", "poincare") else model, curvature)
-    _check_agreement(X, own, given if given.curvature != -1 else given._replace(curvature=own.curvature), name)
-    return own
-
-
-def _check_agreement(X: Any, own: Coordinates, given: Coordinates, name: str) -> None:
-    """Raise ValueError if the coordinates of a manifold contradict those that were passed."""
-    if own.model != given.model or not math.isclose(own.curvature, given.curvature, rel_tol=SAME_CURVATURE):
-        raise ValueError(
-            f"model and curvature must agree with the manifold of {name}, a {type(X.manifold).__name__} of geoopt with "
-            f"model={own.model!r} and curvature={own.curvature:.6g}, but are {given.model!r} and {given.curvature:.6g}. "
-            "Pass those of the manifold."
-        )
-
-
 def _without_manifold(X: Any) -> Any:
-    """A plain tensor that shares memory and graph: geoopt would take over operations on its own."""
-    if not hasattr(X, "manifold"):
-        return X
-    import torch
-
-    return X.as_subclass(torch.Tensor)
+    """A plain tensor that shares memory and graph, with the coordinates in its last axis."""
+    if hasattr(X, "man_dim"):  # of HypLL
+        return X.tensor.movedim(X.man_dim, -1)
+    # geoopt would take over operations on its own tensors
+    return X.as_subclass(sys.modules["torch"].Tensor) if hasattr(X, "manifold") else X
 
 
 def _coordinates_in(library: str, manifold: Any) -> Coordinates:

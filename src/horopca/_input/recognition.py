@@ -10,7 +10,7 @@ import numpy as np
 
 from ..geometry import MODELS
 from ..geometry.models import row_norms
-from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points, off_hyperboloid
+from .coordinates import FLATTEST, LARGEST_RADIUS, TIMED, Coordinates, check_coordinates, check_points, off_hyperboloid
 
 EXAMINED_ELEMENTS = 1 << 20  # The number of elements that are examined at a time.
 # Rounding error of t^2 + |s|^2: Lorentz coordinates are often trained in float32.
@@ -18,8 +18,6 @@ FLOAT32_ROUNDING = 8 * float(np.finfo(np.float32).eps)
 CROWD = (0.8, 0.9, 1.0)  # Norms crowd below 1 if at least as many are in the second of these intervals as in the first.
 FEWEST_CROWDED = 3  # With fewer norms in the second interval they do not crowd.
 ONE_SIGNED_ROWS = 20  # With this many rows, a column is not positive by chance if all others have both signs.
-# The column of the time, for each model that has one.
-TIME_COLUMNS = {name: model.time for name, model in MODELS.items() if model.time is not None}
 
 
 class Recognised(NamedTuple):
@@ -48,40 +46,46 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
     rounding = max(FLOAT32_ROUNDING, 4 * eps)  # of t^2 - |s|^2, as a fraction of t^2 + |s|^2
     sizes: list[np.ndarray] = []
     extremes: list[np.ndarray] = []  # of the columns
-    nearest: dict[str, list[np.ndarray]] = {model: [] for model in TIME_COLUMNS}
     for x in filter(len, blocks()):
         sizes.append(row_norms(x))
-        extremes += [x.min(axis=0), x.max(axis=0)]
-        for model, time in TIME_COLUMNS.items():  # the row with the smallest time has lost the fewest digits
-            nearest[model].append(x[np.abs(x[:, time]).argmin()].copy())
+        # of each column the least and the largest entry; for each time, the row where it has lost the fewest digits
+        nearest = [x[np.abs(x[:, row.time]).argmin()] for row in TIMED.values()]
+        extremes.append(np.array([x.min(axis=0), x.max(axis=0), *nearest]))
     if not sizes:
         return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
-    size, low, high = np.concatenate(sizes), np.min(extremes, axis=0), np.max(extremes, axis=0)
+    size, ends = np.concatenate(sizes), np.array(extremes)
     n, least, largest = len(size), float(size.min()), float(size.max())
-    inner, outer = (int(np.count_nonzero((size >= a) & (size < b))) for a, b in pairwise(CROWD))
-
+    low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
     differ = bool((low < high).any())
-    timed = [model for model, time in TIME_COLUMNS.items() if columns > 1 and low[time] > 0]
+
     fitting: dict[str, Coordinates | None] = {model: check_coordinates(model, -1.0) for model in MODELS}
-    for model in TIME_COLUMNS:
-        fitting[model] = _timed_coordinates(model, np.stack(nearest[model]), rounding) if model in timed else None
-    # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|, the hyperboloid of infinite curvature
-    cones = timed if differ else []
+    cones = []  # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|
+    for k, (model, row) in enumerate(TIMED.items()):
+        fitting[model] = None
+        if columns > 1 and low[row.time] > 0:
+            x = ends[np.abs(ends[:, 2 + k, row.time]).argmin(), 2 + k]
+            t, r = float(x[row.time]), float(row_norms(x[None, row.space])[0])
+            square, error = (t - r) * (t + r), rounding * (t * t + r * r)
+            if square > error and FLATTEST <= 1 / square <= 1 / FLATTEST:
+                # exactly -1 if it is so within rounding
+                fitting[model] = check_coordinates(model, -1.0 if abs(square - 1) < 1e-4 + error else -1 / square)
+            elif differ and abs(square) <= error:
+                cones.append(model)
     for x in filter(len, blocks()):
         fitting = {model: found if found and _fits(x, found, rounding) else None for model, found in fitting.items()}
-        cones = [model for model in cones if not off_hyperboloid(x, MODELS[model], np.inf, 2 * rounding)[1].any()]
 
-    for model, time in TIME_COLUMNS.items():
+    for model, row in TIMED.items():
         found = fitting[model]
         if found is not None and differ:  # a single row with t > |s| is on some hyperboloid
-            words = f"t^2 - |s|^2 is {-1 / found.curvature:.6g} in every row, time {'first' if time == 0 else 'last'}"
+            words = f"t^2 - |s|^2 is {-1 / found.curvature:.6g} in every row, time {'first' if row.time == 0 else 'last'}"
             return Recognised(n, largest, fitting, (model,), words)
-    others = [model for model, row in MODELS.items() if row.recognised and model not in TIME_COLUMNS]
-    fits = tuple(model for model in (*TIME_COLUMNS, *others) if fitting[model] is not None or model in cones)
+    models = (*TIMED, *(model for model, row in MODELS.items() if row.recognised and model not in TIMED))
+    fits = tuple(model for model in models if fitting[model] is not None or model in cones)
     domains = {MODELS[model].domain: model for model in reversed(fits)}
     both = (low[:-1] < 0) & (high[:-1] > 0)
     # one branch of a tree in a ball, and a time that is last, have one sign in the last column too
-    alike = "ball" in domains or any(TIME_COLUMNS.get(model) == -1 for model in fits)
+    alike = "ball" in domains or any(model in TIMED and TIMED[model].time == -1 for model in fits)
+    inner, outer = (int(np.count_nonzero((size >= a) & (size < b))) for a, b in pairwise(CROWD))
     words = f"norms from {least:.3g} to {largest:.3g}"
     if "halfspace" in domains and not alike and n >= ONE_SIGNED_ROWS and both.size and both.all():
         fits, words = (domains["halfspace"],), "the last column is positive in every row, all others have both signs"
@@ -94,23 +98,6 @@ def recognise(blocks: Callable[[], Iterator[np.ndarray]], columns: int, eps: flo
         too_long = "" if "vectors" in domains else ", and too long for tangent vectors at this curvature"
         words += f": outside the unit ball{too_long}"
     return Recognised(n, largest, fitting, fits, words)
-
-
-def _timed_coordinates(model: str, nearest: np.ndarray, rounding: float) -> Coordinates | None:
-    """The coordinates of the hyperboloid that rows could lie on, by some of them (m, d+1) with the smallest times.
-
-    The curvature is exactly -1 if it is so within rounding.
-    """
-    row = MODELS[model]
-    x = nearest[nearest[:, row.time].argmin()]
-    t, r = float(x[row.time]), float(row_norms(x[None, row.space])[0])
-    square, rounding = (t - r) * (t + r), rounding * (t * t + r * r)
-    if not square > rounding:
-        return None
-    try:
-        return check_coordinates(model, -1.0 if abs(square - 1) < 1e-4 + rounding else -1 / square)
-    except ValueError:
-        return None
 
 
 def _fits(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:

@@ -14,16 +14,16 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from array_api_compat import device, is_array_api_obj, is_numpy_array, is_torch_array
-from sklearn.utils.validation import check_array, validate_data
+from array_api_compat import is_numpy_array, is_torch_array
+from sklearn.utils.validation import validate_data
 
 from ..geometry import MODELS
-from ..geometry._arrays import array_namespace, as_floats, from_numpy, on_host, to_numpy
+from ..geometry._arrays import array_namespace, as_floats, on_host, take_rows, to_numpy
 from ..geometry._points import Chunk, Points, T, add, chunk_slices
 from . import cuda
 from .arguments import check_choice
 from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points
-from .libraries import as_plain_array, coordinates_of, merge_coordinates
+from .libraries import as_plain_array, coordinates_of
 from .recognition import recognise
 from .threads import allowed_threads, one_blas_thread
 
@@ -31,94 +31,77 @@ LARGE_ELEMENTS = 1 << 23  # Arrays of more elements are processed by several thr
 
 
 class Rows(Points):
-    """The rows of an array as `Points`. `source` is the memory-mapped file that the array is a view of, if any."""
+    """The rows of an array as `Points`.
+
+    `start` is the index of the first row, and `source` the memory-mapped file that the array is a view of, if any.
+    """
 
     remote = False  # whether passes over the rows are made on other machines
 
-    def __init__(self, X: Any, coordinates: Coordinates, n_jobs: int | None = None, source: Any = None) -> None:
-        self.X, self.coordinates = X, coordinates
+    def __init__(self, X: Any, coordinates: Coordinates, n_jobs: int | None = None, source: Any = None, start: int = 0) -> None:
+        self.X, self.coordinates, self.source, self.start = X, coordinates, source, start
         self.shape = (X.shape[0], coordinates.dimension(X.shape[1]) + 1)
         large = is_numpy_array(X) and X.size > LARGE_ELEMENTS
         self.threads = allowed_threads(n_jobs) if large else 1
-        self._source = source
         self.weights: np.ndarray | None = None  # (n,), how much each row counts
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         """Raise ValueError if rows are not finite, not points of the model, or farther than `reach` from the origin."""
         X, (model, _), scale = self.X, self.coordinates, self.coordinates.scale
-        if not is_numpy_array(X) and cuda.usable_for(X, model) and cuda.rows_outside(_detached(X), model, scale) == 0:
+        if not is_numpy_array(X) and cuda.usable_for(X, model) and cuda.rows_outside(X, model, scale) == 0:
             return
         for rows in chunk_slices(X):
-            check_points(self.raw(rows), self.coordinates, rows.start, name, reach)
+            check_points(self.raw(rows), self.coordinates, self.start + rows.start, name, reach)
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The points in order, a chunk at a time."""
-        return map(self._chunk, chunk_slices(self.X))
-
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        """The points (m, d+1) at some indices, on the host."""
-        return np.asarray(self.coordinates.to_hyperboloid(to_numpy(self.raw(indices))))
+    def chunk(self, rows: slice) -> Chunk:
+        return self.coordinates.chunk(self.raw(rows), self.start + rows.start)
 
     def points(self, indices: np.ndarray) -> Any:
         """The points (m, d+1) at some indices, on the device of the array if that is a GPU; on the host otherwise."""
-        return self.coordinates.to_hyperboloid(self._at(indices))
-
-    def products(self, indices: np.ndarray, M: np.ndarray) -> Any:
-        """Euclidean products (k, m) of the rows of M (k, d+1) with the points at some indices, on the device of `points`."""
-        raw = self._at(indices)
-        chunks = (self.coordinates.chunk(raw[rows, :]) for rows in chunk_slices(raw))
-        return array_namespace(raw).concat([chunk.products(from_numpy(M, chunk.t)) for chunk in chunks], axis=1)
-
-    def _at(self, indices: np.ndarray) -> Any:
         raw = self.raw(indices)
-        return to_numpy(raw) if on_host(raw) or not is_torch_array(raw) else raw.detach()
+        return self.coordinates.to_hyperboloid(to_numpy(raw) if on_host(raw) or not is_torch_array(raw) else raw.detach())
 
     def raw(self, indices: np.ndarray | slice) -> Any:
         """Some rows of the user's array, unchanged.
 
         Raises ValueError if its mapped file has become shorter: reading beyond its end would kill the process (SIGBUS).
         """
-        source = self._source
+        source = self.source
         if source is not None:
             end = source.offset - source.offset % mmap.ALLOCATIONGRANULARITY + len(source._mmap)
             if source._mmap.size() < end:
                 raise ValueError(f"{source.filename} was truncated while it was being read. Write it again.")
-        if isinstance(indices, slice):
-            return self.X[indices, :]
-        xp = array_namespace(self.X)
-        return xp.take(self.X, xp.asarray(indices, device=device(self.X)), axis=0)
+        return self.X[indices, :] if isinstance(indices, slice) else take_rows(self.X, indices)
 
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         """The sum of function(chunk, the same rows of another array) over all chunks."""
-        return reduce(add, (function(self._chunk(rows), other._chunk(rows)) for rows in chunk_slices(self.X)))
+        return reduce(add, (function(self.chunk(rows), other.chunk(rows)) for rows in chunk_slices(self.X)))
 
     def all(self) -> Any:
         """All points (n, d+1), in an array of the user's library."""
         return self.map(Chunk.points)
 
-    def _chunk(self, rows: slice) -> Chunk:
-        return self.coordinates.chunk(self.raw(rows), rows.start)
-
     def each(self, function: Callable[[Chunk], T]) -> Iterator[T]:
         """function of every chunk, in order, on several threads (NumPy releases the interpreter's lock)."""
-        work = lambda rows: function(self._chunk(rows))
         with one_blas_thread():
             if self.threads == 1:
-                yield from map(work, chunk_slices(self.X))
+                yield from map(function, self.chunks())
                 return
             with ThreadPoolExecutor(self.threads) as pool:
-                yield from pool.map(work, chunk_slices(self.X))
+                yield from pool.map(lambda rows: function(self.chunk(rows)), chunk_slices(self.X))
 
 
 def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> Coordinates:
-    """The coordinates of X: model and curvature as given, or those of geoopt's manifold; "auto" means the only model that fits.
+    """The coordinates of X: model and curvature as given; "auto" means the only model that fits.
 
-    Raises ValueError if the arguments are invalid, contradict the manifold, or if several models fit.
+    The defaults ("poincare" and -1) and "auto" give way to the manifold of a tensor of geoopt or HypLL; `check_rows` compares
+    the result with it. Raises ValueError if the arguments are invalid, or if several models fit.
     """
     check_choice("model", model, (*MODELS, "auto"))
     own = None if isinstance(X, np.ndarray) else coordinates_of(X)
     if own is not None:
-        return merge_coordinates(X, own, model, curvature, name)
+        given = check_coordinates(own.model if model in ("auto", "poincare") else model, curvature)
+        return given if given.curvature != -1 else given._replace(curvature=own.curvature)
     if model != "auto":
         return check_coordinates(model, curvature)
     if is_dask(X):
@@ -155,26 +138,24 @@ def check_rows(
     points : bool, whether to check each row; otherwise the caller calls ``check()``
     graph : bool, whether a tensor that requires gradients keeps its graph
     """
-    X = X if isinstance(X, np.ndarray) else as_plain_array(X, coordinates, name)
-    n_jobs = getattr(estimator, "n_jobs", None)
+    array = X if isinstance(X, np.ndarray) else as_plain_array(X, coordinates, name)
+    kind: type[Rows] = Rows
     if is_dask(X):
         from .dask import DaskRows, as_dask_array
 
-        lazy = as_dask_array(X, name, estimator, reset)
-        check_shape(lazy, coordinates, min_rows, name)
-        rows: Rows = DaskRows(lazy, coordinates, n_jobs)
-    else:
-        if is_array_api_obj(X) and not isinstance(X, np.ndarray):
-            array = _check_device_array(X, name, graph)
-        else:
-            dtypes = [np.float64, np.float32, np.float16]
-            options = {"dtype": dtypes, "ensure_min_samples": 0, "ensure_all_finite": False}
-            array = check_array(as_floats(X, name), estimator=estimator, input_name=name, **options)
-        if estimator is not None:
-            validate_data(estimator, X if hasattr(X, "columns") else array, reset=reset, skip_check_array=True)
-        check_shape(array, coordinates, min_rows, name)
-        source = X if isinstance(X, np.memmap) and np.may_share_memory(array, X) else None
-        rows = Rows(array, coordinates, n_jobs, source)
+        kind, array = DaskRows, as_dask_array(X, name)
+    array = as_floats(array, name)
+    if hasattr(array, "detach") and not (graph and sys.modules["torch"].is_grad_enabled()):
+        array = array.detach()
+    if array.ndim != 2:
+        one = f" Reshape your data: a single point is {name}.reshape(1, -1)." if array.ndim == 1 else ""
+        raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(array.shape)}.{one}")
+    if estimator is not None:
+        named = getattr(X, "_meta", X) if hasattr(X, "columns") else array  # of Dask, a data frame without rows
+        validate_data(estimator, named, reset=reset, skip_check_array=True)
+    check_shape(array, coordinates, min_rows, name)
+    source = X if isinstance(X, np.memmap) and np.may_share_memory(array, X) else None
+    rows = kind(array, coordinates, getattr(estimator, "n_jobs", None), source)
     if points:
         rows.check(name, reach)
     return rows
@@ -191,20 +172,8 @@ def check_shape(X: Any, coordinates: Coordinates, min_rows: int = 1, name: str =
         rows = f"{min_rows} row{'s' * (min_rows > 1)}"
         raise ValueError(f"{name} must have at least {rows}, but has {X.shape[0]} (n_samples = {X.shape[0]}).")
     if coordinates.dimension(X.shape[1]) < 1:
+        least = coordinates.columns(1)
         raise ValueError(
-            f"{name} must have at least 2 columns for model={coordinates.model!r} (time and space), but has "
-            f"{X.shape[1]} feature(s)."
+            f"{name} must have at least {least} column{'s' * (least > 1)} for model={coordinates.model!r}, but has "
+            f"{X.shape[1]} feature(s) (shape={tuple(X.shape)}) while a minimum of {least} is required."
         )
-
-
-def _check_device_array(X: Any, name: str, graph: bool) -> Any:
-    """Validate the shape and dtype of an array of torch, CuPy or JAX."""
-    recording = not is_torch_array(X) or sys.modules["torch"].is_grad_enabled()
-    X = X if graph and recording else _detached(X)
-    if X.ndim != 2:
-        raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
-    return as_floats(X, name)
-
-
-def _detached(X: Any) -> Any:
-    return X.detach() if hasattr(X, "detach") else X

@@ -18,7 +18,8 @@ from .._input.coordinates import (
 from .._input.rows import check_rows
 from ..geometry import ModelName, radius
 from ..io import Table
-from ..io.description import QUANTILES, Description, describe, describe_file
+from ..io.arrays import map_npy
+from ..io.description import QUANTILES, Description, describe
 from ..io.files import FormatError, listed, named, printable
 from ..io.metadata import read_side_file
 from ..io.streaming import can_stream
@@ -52,7 +53,8 @@ def info(input: Path, reading: Reading) -> None:
     plain = reading._replace(model=None, curvature=None) == Reading() and not isinstance(reading.curvature, str)
     if plain and can_stream(input):
         with named(input):
-            X, found, side = np.load(input, mmap_mode="r"), describe_file(input), read_side_file(input)
+            X = map_npy(input)
+            found, side = describe(X), read_side_file(input)
         beside: dict[str, Any] = {"states": {name: side.get(name) for name in ("model", "curvature")}}
         beside |= {"has_names": "names" in side, "n_labels": len(set(side.get("labels", ())))}
     else:

@@ -208,7 +208,7 @@ def _in_own_frame(chosen: ChosenRows, name: str) -> tuple[Mean, Frame, Sample]:
     elif point[0] > BOOSTABLE_TIME:
         sample = as_sample(frame.enter(rows.points(indices)), weights)
     else:
-        sample = as_sample(rows.products(indices, frame.matrix()).T, weights)
+        sample = as_sample((from_numpy(frame.matrix(), x) @ rows.points(indices).T).T, weights)
     if name == "robust":
         sample = sample._replace(reach=lower_quartile_distance(sample.points(), sample.weights))
     return mean, frame, sample

@@ -16,6 +16,7 @@ import numpy as np
 from array_api_compat import device, is_cupy_array
 
 NUMPY_TYPES = (np.ndarray, np.generic)  # a tuple, which torch.compile can trace
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))
 SHORTEST = 1e-150  # Below this length a vector has no direction: its square underflows.
 
 
@@ -39,21 +40,14 @@ def on_host(a: Array) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The library of some arrays. Raises TypeError if one is not an array."""
+    """The library of some arrays. Raises TypeError if one is not an array, or if they are of several libraries."""
     if all(map(is_numpy, arrays)):  # a shortcut: a search calls this some ten thousand times
         return numpy_namespace
     if all(map(is_torch, arrays)):  # a shortcut, which torch.compile can trace
         from array_api_compat import torch as torch_namespace
 
         return torch_namespace
-    try:
-        return array_api_compat.array_namespace(*arrays)
-    except TypeError:
-        kinds = ", ".join(sorted({type(a).__name__ for a in arrays}))
-        raise TypeError(
-            f"Points must be in arrays of NumPy, torch, CuPy or JAX, all of one library, but are of type {kinds}. "
-            "Pass numpy.asarray of them."
-        ) from None
+    return array_api_compat.array_namespace(*arrays)
 
 
 def as_floats(X: Any, name: str = "X") -> Any:
@@ -65,28 +59,26 @@ def as_floats(X: Any, name: str = "X") -> Any:
         return X
     if hasattr(X, "toarray"):
         raise TypeError(f"{name} must be dense, but is a sparse {type(X).__name__}. Pass {name}.toarray().")
-    if hasattr(X, "iloc") or type(X).__module__.startswith("polars"):
-        plain = X.to_numpy()
-        X = X if plain.dtype.kind == "O" else plain
-    if "complex" in str(getattr(X, "dtype", "")):
-        raise ValueError(f"Complex data not supported: {name} must be real, but has dtype {X.dtype}.")
-    if array_api_compat.is_array_api_obj(X) and not is_numpy(X):
-        xp = array_namespace(X)
-        return X if xp.isdtype(X.dtype, "real floating") else xp.astype(X, xp.float64)
-    if X is None or np.isscalar(X) or np.shape(getattr(X, "shape", (1,))) == (0,):
-        raise ValueError(f"{name} must be an array of numbers, but is {X!r}.")
-    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not isinstance(X, np.ma.MaskedArray | np.matrix):
-        return X
-    dtypes = dict(X.dtypes) if hasattr(X, "select_dtypes") else {"": getattr(X, "dtype", None)}
-    if dates := [str(dtype) for dtype in dtypes.values() if getattr(dtype, "kind", "") in ("m", "M")]:
-        raise ValueError(f"{name} must be an array of numbers, but has {dates[0]}. Drop or convert dates and times.")
+    plain = X.to_numpy() if hasattr(X, "to_numpy") else X  # data frames of pandas and polars
+    dtype = str(getattr(plain, "dtype", ""))
+    if "complex" in dtype:
+        raise ValueError(f"Complex data not supported: {name} must be real, but has dtype {dtype}.")
+    if dtype.startswith(("datetime", "timedelta")):
+        raise ValueError(f"{name} must be an array of numbers, but has {dtype}. Drop or convert dates and times.")
+    if array_api_compat.is_array_api_obj(plain) and not is_numpy(plain):
+        xp = array_namespace(plain)
+        return plain if xp.isdtype(plain.dtype, "real floating") else xp.astype(plain, xp.float64)
     try:
-        return to_numpy(X)
+        known = isinstance(plain, np.ndarray) and plain.dtype in FLOATS and not isinstance(plain, np.ma.MaskedArray)
+        plain = np.asarray(plain) if known else to_numpy(X)
     except (OverflowError, TypeError, ValueError) as error:
-        others = [column for column, dtype in dtypes.items() if getattr(dtype, "kind", "") == "O"]
-        hint = f". Drop or convert the column {others[0]!r}." if others and "" not in dtypes else ""
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name} must be an array of numbers with rows of equal length, but is not: {error}{hint}") from None
+        words = list(X.select_dtypes(exclude="number")) if hasattr(X, "select_dtypes") else []
+        remedy = f". Drop or convert the column {words[0]!r}." if words else ""
+        raise kind(f"{name} must be an array of numbers with rows of equal length, but is not: {error}{remedy}") from None
+    if plain.ndim == 0:
+        raise ValueError(f"{name} must be an array of numbers, but is {X!r}.")
+    return plain
 
 
 def dot(u: Array, v: Array) -> Array:
@@ -135,6 +127,12 @@ def with_rows(a: Array, which: Any, rows: Any) -> Array:
         a = a.clone()
     a[which] = rows
     return a
+
+
+def take_rows(a: Array, indices: np.ndarray) -> Array:
+    """The rows of a at some indices."""
+    xp = array_namespace(a)
+    return xp.take(a, xp.asarray(indices, device=device(a)), axis=0)
 
 
 def row_slices(n: int, step: int) -> Iterator[slice]:

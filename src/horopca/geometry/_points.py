@@ -12,9 +12,8 @@ from functools import reduce
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from array_api_compat import device
 
-from ._arrays import Array, array_namespace, as_floats, dot, from_numpy, on_host, row_slices, to_numpy, with_rows
+from ._arrays import Array, array_namespace, as_floats, dot, from_numpy, on_host, row_slices, take_rows, to_numpy, with_rows
 from .hyperboloid import distance
 from .isometries import translate_to_origin
 from .models import lift
@@ -78,16 +77,23 @@ class Points:
     """
 
     def __init__(self, x: Array) -> None:
-        self.x, self.shape = x, (x.shape[0], x.shape[1])
+        self.X, self.shape = x, (x.shape[0], x.shape[1])
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The points in order, a chunk at a time."""
-        return (Chunk.of(self.x[rows, :], rows.start) for rows in chunk_slices(self.x))
+    def chunk(self, rows: slice) -> Chunk:
+        """Consecutive points."""
+        return Chunk.of(self.X[rows, :], rows.start)
+
+    def points(self, indices: np.ndarray) -> Any:
+        """The points (m, d+1) at some indices."""
+        return take_rows(self.X, indices)
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         """The points (m, d+1) at some indices, on the host."""
-        xp = array_namespace(self.x)
-        return to_numpy(xp.take(self.x, xp.asarray(indices, device=device(self.x)), axis=0))
+        return to_numpy(self.points(indices))
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The points in order, a chunk at a time."""
+        return map(self.chunk, chunk_slices(self.X))
 
     def each(self, function: Callable[[Chunk], T]) -> Iterator[T]:
         """The values function(chunk) of all chunks, in order."""
@@ -107,20 +113,21 @@ class TranslatedPoints(Points):
     """Points under the translation that takes a point (d+1,) to the origin."""
 
     def __init__(self, points: Array | Points, origin: np.ndarray) -> None:
-        self.points = as_points(points)
-        self.origin, self.shape = origin, self.points.shape
+        self.original = as_points(points)
+        self.origin, self.shape = origin, self.original.shape
 
     def chunks(self) -> Iterator[Chunk]:
-        return map(self._translated(lambda chunk: chunk), self.points.chunks())
+        return map(self._translated(lambda chunk: chunk), self.original.chunks())
 
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        return to_numpy(translate_to_origin(self.points.take(indices), self.origin))
+    def points(self, indices: np.ndarray) -> Any:
+        x = self.original.points(indices)
+        return translate_to_origin(x, from_numpy(self.origin, x))
 
     def map(self, function: Callable[[Chunk], Array]) -> Any:
-        return self.points.map(self._translated(function))
+        return self.original.map(self._translated(function))
 
     def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
-        return self.points.fold(self._translated(function), combine)
+        return self.original.fold(self._translated(function), combine)
 
     def _translated(self, function: Callable[[Chunk], T]) -> Callable[[Chunk], T]:
         origin = self.origin  # not self: the closure is sent to the workers of a cluster

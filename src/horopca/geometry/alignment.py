@@ -96,7 +96,7 @@ def align(x: Array, y: Array, weights: Array | None = None, *, squares: bool = F
 
 
 def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
-    """Validate points and weights, and normalise the weights to sum 1."""
+    """Points with positive weights, and these weights normalised to sum 1. Raises ValueError if they are not valid."""
     x, y = as_floats(x, "x"), as_floats(y, "y")
     if x.ndim != 2 or x.shape != y.shape or not x.shape[0] or x.shape[1] < 2:
         raise ValueError(
@@ -106,19 +106,15 @@ def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
     xp = array_namespace(x, y)
     w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(as_weights(weights, x.shape[0]), x)
     counted = w > 0
-    for name, side in (("x", x), ("y", y)):
+    for name, side in (("x", to_numpy(x)), ("y", to_numpy(y))):
         with np.errstate(over="ignore", invalid="ignore"):  # such rows are not on it, as far as float64 tells
             t, time = side[:, 0], lift(side[:, 1:])[:, 0]
-            bad = np.flatnonzero(to_numpy(counted & ~(xp.abs(t - time) <= OFF_HYPERBOLOID * xp.abs(t))))
-        if len(bad):
+            bad = to_numpy(counted) * ~((np.abs(t - time) <= OFF_HYPERBOLOID * np.abs(t)) & (t <= np.cosh(FARTHEST)))
+        if bad.any():
             raise ValueError(
-                f"{name} must hold points of the hyperboloid, with time² = 1 + |space|² and time first, but row {bad[0]} is "
-                f"{to_numpy(side[int(bad[0]), :])!s:.60}. Convert points of other models with to_hyperboloid."
-            )
-        if bool(xp.any(counted & (t > float(np.cosh(FARTHEST))))):
-            raise ValueError(
-                f"{name} must hold points within radius {FARTHEST:g} of the origin (the range of float64), but one is farther. "
-                "Move the points with translate_to_origin, or leave such points out."
+                f"{name} must hold points of the hyperboloid (time first) within radius {FARTHEST:g} of the origin, but row "
+                f"{bad.argmax()} is {side[bad.argmax()]!s:.60}. Convert points of other models with to_hyperboloid; move those "
+                "that are too far out with translate_to_origin, or leave them out."
             )
     return x[counted], y[counted], w[counted] / xp.sum(w)
 

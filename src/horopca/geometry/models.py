@@ -140,7 +140,7 @@ class Model(NamedTuple):
     """
 
     from_hyperboloid: Callable[[Array], Array]
-    radial: Callable[[Array], tuple[Array, Array]] | None  #: |X|^2 -> (t, stretch); None for the half-space
+    radial: Callable[[Any], tuple[Any, Any]] | None  #: |X|^2 -> (t, stretch); None for the half-space
     domain: Domain  #: where its points lie, and so how they are validated
     radius: Callable[[np.ndarray], np.ndarray] | None = None  #: rows (n, m) -> distances from the origin; None in a ball
     time: Literal[0, -1] | None = None  #: the column of the time coordinate

@@ -7,11 +7,9 @@ import io
 import json
 import math
 import re
-import struct
 import sys
 import threading
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -21,23 +19,16 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from .files import Budget, FormatError, Table, as_text, choose, existing, format_errors, matrix
-from .metadata import MEMBER, from_json, with_metadata
+from .metadata import MEMBER, WORDS, from_json, with_metadata
 from .subprocess_reader import in_subprocess
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
 HOLDS_OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
-WORDS = ("names", "labels")  # Arrays that are read beside the points.
 HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
-HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError)  # of a literal
 OLD_ALIAS = re.compile(r"""['"][<>|=]?a\d*['"]""")  # "a8" for "S8", which NumPy never wrote
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
-PIECE = 1 << 20  # Bytes that are unpacked at a time.
-# RuntimeError: a member that needs a password, or (NotImplementedError) another method of compression.
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": "?", "U8": "u1"}  # of safetensors
 DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
-SAFETENSORS_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)  # of a wrong header
-MOST_AXES = 64  # NumPy's own limit.
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
@@ -49,7 +40,7 @@ _read_object_words = in_subprocess("checkpoints", "read_object_words", "numpy", 
 
 def read_header(file: BinaryIO, path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether columns come first, and dtype of an array. (NumPy's own function warns, which is not safe in threads.)"""
-    with format_errors(path, DAMAGED, *HEADER_ERRORS):
+    with format_errors(path, DAMAGED):
         version = np.lib.format.read_magic(file)
         size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
         text = file.read(min(size, HEADER_BYTES)).decode("utf-8" if version == (3, 0) else "latin1")
@@ -71,28 +62,22 @@ def map_npy(path: Path) -> np.ndarray:
     return _as_array(np.memmap(path, np.uint8, "r"), path)
 
 
+def parse_npy(content: bytes, path: Path) -> np.ndarray:
+    """The array in the bytes of a ``.npy`` file."""
+    return _as_array(np.frombuffer(content, np.uint8), path)
+
+
 def _as_array(content: np.ndarray, path: Path) -> np.ndarray:
     """The array that the bytes of a ``.npy`` file describe, without a copy."""
     head = io.BytesIO(content[: 2 * HEADER_BYTES].tobytes())
     shape, fortran, dtype = read_header(head, path)
     if dtype.hasobject:
         raise FormatError(f"{path} {HOLDS_OBJECTS}.")
-    with format_errors(path, DAMAGED, ValueError, TypeError, OverflowError):  # too few bytes, or more axes than NumPy allows
+    with format_errors(path, DAMAGED):  # too few bytes, or more axes than NumPy allows
         numbers = content[head.tell() : head.tell() + math.prod(shape) * dtype.itemsize]
+        if dtype.kind == "U" and (numbers.view(np.dtype("u4").newbyteorder(dtype.byteorder)) > sys.maxunicode).any():
+            raise ValueError("There is no such letter, and Python would fail.")
         return numbers.view(dtype).reshape(shape, order="F" if fortran else "C")
-
-
-def read_npy(path: Path) -> np.ndarray:
-    return _readable(np.array(map_npy(path)), path)
-
-
-def _readable(values: np.ndarray, path: Path) -> np.ndarray:
-    """The array. Raises FormatError if its strings contain code points that do not exist, at which Python fails."""
-    if values.dtype.kind == "U" and values.size:
-        codes = np.ascontiguousarray(values).view(np.dtype("u4").newbyteorder(values.dtype.byteorder))
-        if codes.max() > sys.maxunicode:
-            raise FormatError(f"{path} {DAMAGED}.")
-    return values
 
 
 class Source(NamedTuple):
@@ -137,35 +122,28 @@ class Source(NamedTuple):
         return [str(self.path.resolve()), status.st_ino, status.st_size, *times, *self.shape, self.dtype.str]
 
 
-def parse_npy(content: bytes, path: Path) -> np.ndarray:
-    """The array in the bytes of a ``.npy`` file."""
-    return _readable(_as_array(np.frombuffer(content, np.uint8), path), path)
-
-
 # ---------------------------------------------------------------- archives
 
 
 @contextmanager
 def open_archive(path: Path, why: str) -> Iterator[tuple[list[str], Callable[..., bytes]]]:
     """The names of the members of an archive, and a function that reads one. Errors inside raise FormatError with a reason."""
-    with format_errors(path, why, *ZIP_ERRORS), zipfile.ZipFile(path) as file:
+    with format_errors(path, why), zipfile.ZipFile(path) as file:
         yield file.namelist(), partial(_read_member, file, Budget(path))
 
 
-def _read_member(archive: zipfile.ZipFile, budget: Budget, name: str, most: int | None = None) -> bytes:
+def _read_member(archive: zipfile.ZipFile, budget: Budget, name: str, most: float = math.inf) -> bytes:
     """The bytes of a member, or the first `most` of them. Raises EOFError if it is not as long as the archive says."""
     info = archive.getinfo(name)
     if info.compress_type not in METHODS:
         raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
-    left = info.file_size if most is None else min(most, info.file_size)
-    budget.claim(left)
-    content = bytearray()
+    size = int(min(most, info.file_size))
+    budget.claim(size)
     with archive.open(info) as member:
-        while left > len(content) and (piece := member.read(min(PIECE, left - len(content)))):
-            content += piece  # reading all at once would unpack everything before the size is checked
-        if most is None and (len(content) < left or member.read(1)):
-            raise EOFError(f"{name} does not have the length that the archive states.")
-    return bytes(content)
+        content = member.read(size)  # without the size, everything would be unpacked before it is checked
+    if len(content) < size:
+        raise EOFError(f"{name} does not have the length that the archive states.")
+    return content
 
 
 def read_members(path: Path, why: str = DAMAGED) -> dict[str, np.ndarray]:
@@ -214,7 +192,7 @@ def _words(path: Path, member: str, read: Callable[[str], bytes] | None) -> list
 
 def read_safetensors(path: Path, key: str | None) -> Table:
     """A matrix of the file; the other tensors are not read."""
-    with open(path, "rb") as file, format_errors(path, "is damaged, cut short, or not a safetensors file", *SAFETENSORS_ERRORS):
+    with open(path, "rb") as file, format_errors(path, "is damaged, cut short, or not a safetensors file"):
         size = int.from_bytes(file.read(8), "little")
         if not 2 <= size <= min(LONGEST_HEADER, path.stat().st_size - 8):
             raise ValueError("The header is longer than the file.")
@@ -222,25 +200,23 @@ def read_safetensors(path: Path, key: str | None) -> Table:
         header = json.loads(file.read(size))
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
         matrices = {name: entry for name, entry in tensors.items() if len(entry["shape"]) == 2}
-        X = matrix(_tensor(file, 8 + size, choose(matrices, key, path, "matrix"), path), path)
+        X = matrix(_tensor(file, choose(matrices, key, path, "matrix"), path, 8 + size), path)
         contents = {name: entry["shape"] for name, entry in tensors.items()}
-        for name, shape in contents.items():
-            if math.prod(shape[:MOST_AXES]) == 1 and tensors[name]["dtype"] in DTYPES:
-                contents[name] = float(_tensor(file, 8 + size, tensors[name], path).item())
+        for name, entry in tensors.items():
+            if all(k == 1 for k in entry["shape"]) and entry["dtype"] in DTYPES:
+                contents[name] = float(_tensor(file, entry, path, 8 + size).item())
         return Table(X, contents=contents)
 
 
-def _tensor(file: Any, start: int, entry: dict[str, Any], path: Path) -> np.ndarray:
-    """The array that an entry of the header describes."""
-    (begin, end), shape, dtype = entry["data_offsets"], entry["shape"], DTYPES.get(entry["dtype"])
-    if dtype is None:
+def _tensor(file: BinaryIO, entry: dict[str, Any], path: Path, start: int) -> np.ndarray:
+    """The array that an entry of the header describes; the offsets in it count from `start`."""
+    (begin, end), kind = entry["data_offsets"], DTYPES.get(entry["dtype"])
+    if kind is None:
         raise FormatError(f"{path} holds numbers of the type {str(entry['dtype'])[:20]!r}, which are not read.")
-    whole = all(type(k) is int and k >= 0 for k in (begin, end, *shape))
-    itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
-    if not whole or end > path.stat().st_size - start or end - begin != math.prod(shape) * itemsize:
-        raise ValueError("The length of a tensor does not match its shape.")
+    if not 0 <= begin <= end <= path.stat().st_size - start:
+        raise ValueError("The tensor is not in the file.")
     file.seek(start + begin)
     content = file.read(end - begin)
-    if dtype == "bfloat16":  # the upper half of a float32; NumPy does not have it
-        return (np.frombuffer(content, dtype="<u2").astype("<u4") << 16).view("<f4").reshape(shape)
-    return np.frombuffer(content, dtype=dtype).reshape(shape)
+    if kind == "bfloat16":  # the upper half of a float32; NumPy does not have it
+        return (np.frombuffer(content, dtype="<u2").astype("<u4") << 16).view("<f4").reshape(entry["shape"])
+    return np.frombuffer(content, dtype=kind).reshape(entry["shape"])

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .arrays import DAMAGED, MOST_AXES, map_npy, open_archive, read_header
-from .files import Budget, FormatError, Table, as_text, choose, format_errors, matrix
+from .arrays import DAMAGED, map_npy, open_archive, read_header
+from .files import FormatError, Table, as_text, choose, format_errors, matrix
 from .subprocess_reader import in_subprocess
 
 OLDEST_TORCH = (2, 6)  # Earlier versions could execute code with weights_only=True (CVE-2025-32434).
@@ -30,6 +30,7 @@ GEOOPT: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     LORENTZ: ("lorentz", "k", lambda value: -1 / value),
 }
 NAMES = ("objects", "labels", "names")
+NAMES_OF_KEYED = {"index_to_key", "index2word"}  # The attributes of gensim's vectors with their names, new and old.
 DEEPEST = 64  # Dictionaries within dictionaries that are searched.
 RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 
@@ -76,14 +77,15 @@ class Inert:
 
 def read_torch(path: Path, key: str | None) -> Table:
     """The points of a checkpoint, with names, model and curvature if the Poincaré-embeddings tool or geoopt wrote them."""
-    content, budget = _loaded(path), Budget(path)
+    content = _loaded(path)
     items = list(_items(content))
     found = {name: item for name, _, item in items if hasattr(item, "numel")}
     contents = {name: list(item.shape) if item.numel() != 1 else item.item() for name, item in found.items() if name}
     matrices = {name: item for name, item in found.items() if item.ndim == 2}
     foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Inert) else ""
     chosen = choose(matrices, key, path, "matrix", foreign)
-    X = matrix(_as_array(chosen, budget), path)
+    chosen_array = chosen.detach().float() if str(chosen.dtype) == "torch.bfloat16" else chosen.detach()
+    X = matrix(np.asarray(chosen_array), path)
     contents |= {name: float(value) for name, value, _ in items if type(value) in (int, float) and name not in contents}
     table = Table(X, contents=contents, **_stated(next(value for _, value, item in items if item is chosen)))
     if not isinstance(content, dict):
@@ -154,15 +156,6 @@ def _tensor(value: Any) -> Any:
     return value
 
 
-def _as_array(tensor: Any, budget: Budget) -> np.ndarray:
-    """The numbers of a tensor; bfloat16, which NumPy does not have, as float32."""
-    import torch
-
-    budget.claim(tensor.numel() * tensor.element_size())
-    tensor = tensor.detach()
-    return np.asarray(tensor.float() if tensor.dtype == torch.bfloat16 else tensor)
-
-
 def _is_names(value: Any, n: int) -> bool:
     return isinstance(value, list | tuple) and len(value) == n and all(isinstance(item, str | int) for item in value)
 
@@ -185,9 +178,9 @@ def read_gensim(path: Path, key: str | None) -> Table:
     """Vectors and names from gensim's ``KeyedVectors.save`` or a model; large vectors are in an ``.npy`` file beside it."""
     with open(path, "rb") as file:
         content = _unpickled(file)
-    parts: dict[str, Any] = content.state if isinstance(content, Inert) and isinstance(content.state, dict) else {}
+    parts = _state(content)
     keyed = [("", content), *((f".{name}", part) for name, part in parts.items() if isinstance(name, str))]
-    within, found = next(((name, part) for name, part in keyed if _is_keyed(part)), ("", None))
+    within, found = next(((name, part) for name, part in keyed if NAMES_OF_KEYED & _state(part).keys()), ("", None))
     if found is None:
         raise FormatError(
             f"{path} holds no vectors of gensim: expected a file written by KeyedVectors.save or the save of a model."
@@ -204,10 +197,9 @@ def read_gensim(path: Path, key: str | None) -> Table:
     return Table(X, model=model, words={"name": [as_text(name) for name in names]} if _is_names(names, len(X)) else {})
 
 
-def _is_keyed(value: Any) -> bool:
-    """Whether this is the object with vectors and their names."""
-    state = value.state if isinstance(value, Inert) else None
-    return isinstance(state, dict) and ("index_to_key" in state or "index2word" in state)
+def _state(value: Any) -> dict[Any, Any]:
+    """The attributes of an object."""
+    return value.state if isinstance(value, Inert) and isinstance(value.state, dict) else {}
 
 
 def read_object_words(path: Path, member: str) -> Table:
@@ -223,26 +215,13 @@ def read_object_words(path: Path, member: str) -> Table:
 
 def _as_plain(value: Any) -> Any:
     """The array of numbers, or the list of objects, that an inert object describes; other values unchanged."""
-    if not isinstance(value, Inert) or value.name not in RECONSTRUCT or not isinstance(value.state, tuple):
+    if not isinstance(value, Inert) or value.name not in RECONSTRUCT:
         return value
     _, shape, kind, fortran, content = value.state
     if isinstance(content, list):
         return content
-    if isinstance(content, Inert) and content.name == "_codecs.encode":  # bytes in protocols below 3
-        content = content.args[0]
+    content = content.args[0] if isinstance(content, Inert) else content  # a call of _codecs.encode in protocols below 3
     content = content.encode("latin1") if isinstance(content, str) else content
-    dtype = _dtype(kind)
-    whole = isinstance(shape, tuple) and len(shape) <= MOST_AXES and all(isinstance(k, int) and k >= 0 for k in shape)
-    if dtype is None or not whole or not isinstance(content, bytes) or math.prod(shape) * dtype.itemsize != len(content):
-        return value
-    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
-
-
-def _dtype(kind: Any) -> np.dtype[Any] | None:
-    """The dtype of numbers that an inert object describes by a code such as "f4" and a byte order such as "<"."""
-    if not isinstance(kind, Inert) or kind.name != "numpy.dtype" or not kind.args:
-        return None
-    code = kind.args[0]
-    order = kind.state[1] if isinstance(kind.state, tuple) and len(kind.state) > 1 else "<"
-    known = isinstance(code, str) and re.fullmatch("f[248]|[iu][1248]|b1", code) and order in ("<", ">", "|", "=")
-    return np.dtype(order + code) if known else None
+    if not re.fullmatch("[<>|=](f[248]|[iu][1248]|b1)", code := kind.state[1] + kind.args[0]):
+        raise ValueError(f"an array of {code}")
+    return np.frombuffer(content, code).reshape(shape, order="F" if fortran else "C")

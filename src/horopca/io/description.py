@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from .._input.coordinates import Coordinates
 from .._input.recognition import EXAMINED_ELEMENTS, recognise
 from ..geometry import radius
 from ..geometry.models import row_norms
-from .arrays import Source
 from .files import as_matrix
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -69,63 +67,45 @@ def describe(X: Any) -> Description:
     X = as_matrix(X)
     if 0 in X.shape:
         raise ValueError(f"X must have rows and columns, but it has shape {X.shape}.")
-    return _described("X", X.shape, X.dtype, lambda start, stop: X[start:stop])
-
-
-def describe_file(path: str | Path) -> Description:
-    """`describe` for the rows of a ``.npy`` file of floats, read in blocks, with some 60 bytes of memory per row."""
-    source = Source.of(path)
-    return _described(str(path), source.shape, source.dtype, source.rows)
-
-
-def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callable[[int, int], np.ndarray]) -> Description:
-    """The description of a matrix whose rows are read in blocks."""
+    dtype, rows_at_once = X.dtype, max(1, EXAMINED_ELEMENTS // X.shape[1])
 
     def blocks() -> Iterator[np.ndarray]:
-        step = max(1, EXAMINED_ELEMENTS // shape[1])
-        for start in range(0, shape[0], step):
-            block = np.asarray(rows(start, min(start + step, shape[0])), dtype=np.float64)
+        """The finite rows, some at a time: X may be a file larger than memory."""
+        for start in range(0, len(X), rows_at_once):
+            block = np.asarray(X[start : start + rows_at_once], dtype=np.float64)
             yield block[np.isfinite(block).all(axis=1)] + 0.0  # -0.0 becomes 0.0
 
-    found = recognise(blocks, shape[1], float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0)
+    found = recognise(blocks, X.shape[1], float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0)
     if not found.n:
-        raise ValueError(f"{name} must have at least one finite row, but none of its {shape[0]} rows is finite.")
-    fitting = [coordinates for coordinates in map(found.fitting.get, found.candidates) if coordinates is not None]
+        raise ValueError(f"X must have at least one finite row, but none of its {len(X)} rows is finite.")
+    fitting = {model: coordinates for model, coordinates in found.fitting.items() if coordinates is not None}
     rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # of a clipped norm
-    radii: dict[str, list[np.ndarray]] = {coordinates.model: [] for coordinates in fitting}
+    radii: dict[str, list[np.ndarray]] = {model: [] for model in found.candidates if model in fitting}
     marks, outermost = [], []
     for x in blocks():
-        for coordinates in fitting:
-            radii[coordinates.model].append(_radius(x, coordinates))
+        for model, parts in radii.items():
+            parts.append(_radius(x, fitting[model]))
         marks.append(_marks(x))
         outermost.append(marks[-1][row_norms(x) >= found.largest_norm * (1 - rounding)])
     sharing = len(np.unique(np.concatenate(outermost)))
     return Description(
-        n_rows=shape[0],
-        n_columns=shape[1],
+        n_rows=len(X),
+        n_columns=X.shape[1],
         dtype=str(dtype),
-        n_nonfinite=shape[0] - found.n,
+        n_nonfinite=len(X) - found.n,
         n_duplicates=found.n - len(np.unique(np.concatenate(marks))),
-        fits={model: coordinates is not None for model, coordinates in found.fitting.items()},
+        fits={model: model in fitting for model in found.fitting},
         candidates=found.candidates,
         evidence=found.evidence,
         model=None if found.coordinates is None else found.coordinates.model,
-        curvature=next(
-            (
-                coordinates.curvature
-                for coordinates in found.fitting.values()
-                if coordinates is not None and coordinates.curvature != -1
-            ),
-            -1.0,
-        ),
-        radius={model: _quantiles(np.concatenate(parts)) for model, parts in radii.items()},
+        curvature=next((place.curvature for place in fitting.values() if place.curvature != -1), -1.0),
+        radius={
+            model: dict(zip(QUANTILES, np.quantile(np.concatenate(parts), QUANTILES).tolist(), strict=True))
+            for model, parts in radii.items()
+        },
         largest_norm=found.largest_norm,
         n_clipped=sharing if sharing > 1 and found.largest_norm > 0 else 0,
     )
-
-
-def _quantiles(values: np.ndarray) -> dict[float, float]:
-    return dict(zip(QUANTILES, np.quantile(values, QUANTILES).tolist(), strict=True))
 
 
 def _radius(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:

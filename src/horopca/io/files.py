@@ -10,7 +10,7 @@ import errno
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
@@ -79,33 +79,28 @@ def with_columns(
     chosen = [name for name in (names, labels) if name is not None]
     table = with_values(table, [*values, *(name for name in chosen if name not in table.words)], path)
     headers = table.names or ()
-    table = _with_coordinates(table, _matching(headers, columns, path) if columns else _numbered(headers, path))
+    inside = _matching(headers, columns, path) if columns else _numbered(headers, path)
+    table = with_values(table, [header for header in headers if header not in inside], path)
     written = {name: [f"{number:.15g}" for number in table.values[name]] for name in chosen if name in table.values}
     return _with_names_and_labels(table._replace(words={**table.words, **written}), names, labels)
 
 
 def with_values(table: Table, values: Sequence[str], path: Path) -> Table:
     """The table with these columns as values, not coordinates."""
-    known = [*(table.names or ()), *table.words, *table.values]
+    headers = list(table.names or ())
+    known = [*headers, *table.words, *table.values]
     for name in values:
         if name not in known:
             raise FormatError(f"{path} has no column {name!r}; it has {listed(known)}.")
         if name in table.words:
             raise FormatError(f"{path} has words in its column {name!r}, which cannot be values.")
-    headers = [name for name in table.names or () if name not in values]
-    if table.names and not headers:
-        raise FormatError(f"{path} has no column left for coordinates.")
-    return _with_coordinates(table, headers)
-
-
-def _with_coordinates(table: Table, headers: Iterable[str]) -> Table:
-    """The table with these columns as coordinates, and its other columns of numbers as values."""
-    columns, headers = list(table.names or ()), set(headers)
-    kept = [j for j, name in enumerate(columns) if name in headers]
-    if len(kept) == len(columns):
+    kept = [j for j, name in enumerate(headers) if name not in values]
+    if len(kept) == len(headers):
         return table
-    values = {name: table.X[:, j] for j, name in enumerate(columns) if name not in headers}
-    return table._replace(X=table.X[:, kept], names=[columns[j] for j in kept], values={**table.values, **values})
+    if not kept:
+        raise FormatError(f"{path} has no column left for coordinates.")
+    found = {name: table.X[:, j] for j, name in enumerate(headers) if name in values}
+    return table._replace(X=table.X[:, kept], names=[headers[j] for j in kept], values={**table.values, **found})
 
 
 def _matching(headers: Sequence[str], columns: Sequence[str], path: Path) -> list[str]:
@@ -116,7 +111,7 @@ def _matching(headers: Sequence[str], columns: Sequence[str], path: Path) -> lis
     return [header for header in headers if header in columns or any(fnmatchcase(header, one) for one in columns)]
 
 
-def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
+def _numbered(headers: Sequence[str], path: Path) -> Collection[str]:
     """The headers of the coordinates: those of the one numbered series, such as x1, x2, x3; all of them if there is none.
 
     Warns of the columns of numbers that are not in the series. Raises FormatError if there are several series, or a column
@@ -144,7 +139,9 @@ def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
 
 def _with_names_and_labels(table: Table, names: str | None, labels: str | None) -> Table:
     """Find names and classes: as the caller or the file states, then by the header, then by whether all words are different."""
-    names, labels = names or _header_of(table.row_names, table), labels or _header_of(table.labels, table)
+    for header, column in table.words.items():  # what the file states
+        names = header if names is None and column == table.row_names else names
+        labels = header if labels is None and column == table.labels else labels
     unique = [name for name, column in table.words.items() if name != labels and len(set(column)) == len(column)]
     by_header = [name for name in unique if name.lower() in NAME_HEADERS]
     free = [name for name in unique if name.lower() not in CLASS_HEADERS]
@@ -154,10 +151,6 @@ def _with_names_and_labels(table: Table, names: str | None, labels: str | None) 
     classes = [name for name in others if name.lower() in CLASS_HEADERS]
     label = labels or next(iter([*classes, *others]), named)
     return table._replace(labels=table.words.get(label or ""), row_names=table.words.get(named or ""))
-
-
-def _header_of(column: list[str] | None, table: Table) -> str | None:
-    return None if column is None else next((name for name, words in table.words.items() if words == column), None)
 
 
 def existing(path: str | Path) -> Path:
@@ -183,19 +176,18 @@ def named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
-    """Raise FormatError for the errors that a library raises for a damaged or hostile file."""
+    """Raise FormatError for the errors, by default all, that code or a library raises for a damaged or hostile file."""
+    known: tuple[type[Exception], ...] = (OSError, *(errors or [Exception]))
     try:
         with named(path):
             yield
-    except FormatError:
+    except (FormatError, ImportError):
         raise
-    except errors as error:
-        raise FormatError(f"{path} {why}.") from error
-    except OSError as error:
+    except known as error:
         # Without a number the error is a library's and about the content, not the disk. EINVAL: a seek before the beginning.
-        if error.errno in (None, errno.EINVAL):
-            raise FormatError(f"{path} {why}.") from error
-        raise
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
+        raise FormatError(f"{path} {why}.") from error
 
 
 def printable(text: str) -> str:

@@ -44,8 +44,6 @@ TYPES = (np.ndarray, *TUPLES.values())  # Of the items of a list.
 TEXTS = ("activation_", "metric_", "model_", "objective_", "status_")  # The public attributes that are strings.
 UNIT_ERROR = 1e-6  # The tolerance for orthonormal vectors, which are saved with an error of 1e-15.
 TRIAL_RADII = (0.0, 0.1, 1.0, 5.0, 20.0, 100.0, 0.99 * LARGEST_RADIUS)  # The distances from the origin of points to map.
-# What estimators, and the functions here, raise for attributes that do not fit together.
-CONTENT_ERRORS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = False) -> Path:
@@ -114,14 +112,14 @@ def load_fitted(path: str | Path) -> Any:
     """
     path = existing(path)
     members = read_members(path, "is damaged, cut short, or not written by horopca")
-    with format_errors(path, "holds no fitted estimator of horopca", *CONTENT_ERRORS):
+    with format_errors(path, "holds no fitted estimator of horopca"):
         header = json.loads(as_text(members[MEMBER][()]))
         found, name = header["format"], header["class"]
     if found != FORMAT:
         raise FormatError(f"{path} is in format {str(found)[:40]}, but this version reads format {FORMAT}: fit again.")
     if name not in ESTIMATORS:
         raise FormatError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
-    with format_errors(path, f"is damaged: its parts do not make a fitted {name}", *CONTENT_ERRORS), np.errstate(all="ignore"):
+    with format_errors(path, f"is damaged: its parts do not make a fitted {name}"), np.errstate(all="ignore"):
         estimator = _from_header(header, members)
         Budget(path).claim(64 * len(TRIAL_RADII) * estimator.n_features_in_)  # for `_check_maps`
         _check_maps(estimator)
@@ -202,10 +200,9 @@ def _from_header(header: dict[str, Any], members: Mapping[str, np.ndarray]) -> A
         if not name.isidentifier() or hasattr(kind, name) or name in header["params"]:
             raise ValueError(f"{name!r} is not an attribute that a fit sets.")
         found = _from_json(value, members)
-        if not name.startswith("_") and isinstance(found, str) != (name in TEXTS):
+        texts = isinstance(found, str) != (name in TEXTS) and not name.startswith("_")
+        if texts or (type(found) in (list, tuple) and not all(isinstance(item, TYPES) for item in found)):
             raise ValueError(f"{name} has another type.")
-        if type(found) in (list, tuple) and not all(isinstance(item, TYPES) for item in found):
-            raise ValueError(f"{name} has items of another type.")
         setattr(estimator, name, found)
     return estimator
 

@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from scipy.sparse.csgraph import breadth_first_order
 from .arrays import read_members
 from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
-from .text import beginning, ending, open_bytes, open_lines
-from .trees import edge_length, read_newick
+from .text import beginning, ending, is_number, number, open_bytes, open_lines
+from .trees import read_newick
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
@@ -139,58 +140,55 @@ def _read_edges(path: Path) -> EdgeList:
     budget = Budget(path)
     position: dict[str, int] = {}
     ends, weights = array("q"), array("d")
-    for where, fields in _lines_of_fields(path, budget):
-        if len(fields) not in (2, 3):
-            line = " ".join(fields)[:60]
-            raise FormatError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)}: {line!r}.")
-        if "" in fields[:2]:
-            raise FormatError(f"{where}: a name is missing.")
-        if ends and (len(fields) == 3) != bool(weights):
+    for line, one, other, *weight in _edges(path, budget):
+        if len(weights) != (len(ends) // 2 if weight else 0):
             have, earlier = ("has no weight", "have") if weights else ("has a weight", "have none")
-            raise FormatError(f"{where}: this edge {have}, but those before it {earlier}.")
-        for name in fields[:2]:
+            raise FormatError(f"{path}, line {line}: this edge {have}, but those before it {earlier}.")
+        for name in (one, other):
             if name not in position:
                 budget.claim(NODE_BYTES + sys.getsizeof(name))
                 position[name] = len(position)
             ends.append(position[name])
         budget.claim(24)
-        weights.extend(edge_length(field, where, above=0) for field in fields[2:])
+        weights.extend(number(field) if is_number(field) else np.nan for field in weight)
+        if weight and not 0 < weights[-1] < np.inf:
+            raise FormatError(
+                f"{path}, line {line}: a weight is a length and must be a positive number, but is {weight[0][:40]!r}."
+            )
     if not ends:
         raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
-    names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
+    names, edges = list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2)
+    if all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
+        order = np.argsort([int(name) for name in names], kind="stable")  # row i is node i where they are 0, 1, 2, ...
+        names, edges = [names[i] for i in order], np.argsort(order)[edges]
     return EdgeList(names, edges, np.frombuffer(weights) if weights else None)
 
 
-def _lines_of_fields(path: Path, budget: Budget) -> Iterator[tuple[str, list[str]]]:
-    """The place and the fields of each line that is neither blank nor a comment nor the header."""
-    delimiter, header = None, True
-    with open_lines(path, budget) as lines:
-        for k, line in enumerate(map(str.strip, lines), 1):
-            if not line or line[0] in COMMENTS:
-                continue
-            attributes = ATTRIBUTES.search(line) if line[-1] == "}" else None
-            bare = line[: attributes.start()] if attributes else line
-            if header:
-                delimiter = next((mark for mark in ("\t", ",") if mark in bare), None)
-            bare = bare.rstrip(f" {delimiter or ''}") if attributes else bare
-            try:  # in a file with commas, values may be quoted
-                quoted = delimiter == "," and '"' in bare
-                fields = next(csv.reader([bare], skipinitialspace=True, strict=True)) if quoted else bare.split(delimiter)
-            except csv.Error:
-                raise FormatError(f"{path}, line {k}: its quotation marks do not match: {line[:60]!r}.") from None
-            fields = [field.strip() for field in fields]
-            weight = WEIGHT.search(attributes[0]) if attributes else None
-            if not header or not {field.lower() for field in fields[:2]} <= HEADERS:
-                yield f"{path}, line {k}", fields + ([weight[1]] if weight else [])
-            header = False
+def _edges(path: Path, budget: Budget) -> Iterator[tuple[Any, ...]]:
+    """Line number, two names and the weight, if there is one, of each edge."""
+    with open_lines(path, budget) as lines, format_errors(path, "has a field that is too long", csv.Error):
+        body = ((k, text) for k, line in enumerate(lines, 1) if (text := line.strip()) and text[0] not in COMMENTS)
+        first = next(body, None)
+        if first is None:
+            return
+        bare = ATTRIBUTES.sub("", first[1])
+        delimiter = next((mark for mark in ("\t", ",") if mark in bare), None)
+        header = {field.strip(' "').lower() for field in bare.split(delimiter)[:2]} <= HEADERS
+        for k, text in body if header else chain([first], body):
+            fields = _fields(text, delimiter)
+            if len(fields) not in (2, 3) or not (fields[0] and fields[1]):
+                raise FormatError(f"{path}, line {k}: expected two names, and perhaps a weight, but found {text[:60]!r}.")
+            yield k, *fields
 
 
-def _numeric_order(names: list[str], edges: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Integers in increasing order (row i is node i where they are 0, 1, 2, ...); other names in the order of the file."""
-    if not all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
-        return names, edges
-    order = np.argsort([int(name) for name in names], kind="stable")
-    return [names[i] for i in order], np.argsort(order)[edges]
+def _fields(text: str, delimiter: str | None) -> list[str]:
+    """The values on a line, with the weight that its attributes may hold; in a file with commas they may be quoted."""
+    attributes = ATTRIBUTES.search(text) if text.endswith("}") else None
+    weight = WEIGHT.findall(attributes[0])[:1] if attributes else []
+    bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
+    quoted = delimiter == "," and '"' in bare
+    fields = next(csv.reader([bare], skipinitialspace=True)) if quoted else bare.split(delimiter)
+    return [field.strip() for field in [*fields, *weight]]
 
 
 # ---------------------------------------------------------------- sparse matrices
@@ -202,7 +200,7 @@ def load_adjacency(path: Path) -> coo_array:
     members = read_members(path, NO_MATRIX)
     if "format" not in members and (points := [name for name, array in members.items() if array.ndim == 2]):
         raise FormatError(f"{path} must hold a graph, but holds points, like {points[0]} {members[points[0]].shape}.")
-    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError, NotImplementedError):
+    with format_errors(path, NO_MATRIX):
         Budget(path).claim(64 * max(map(int, members["shape"])))  # bytes of a graph with this many nodes
         if any(members[name].dtype.kind not in "iu" for name in INDICES & members.keys()):
             raise TypeError("The indices are not integers.")

@@ -21,6 +21,7 @@ MEMBER = "horopca"  # The name of the metadata among the members of an .npz file
 LABEL_COLUMN = "label_column"  # The entry with the name of the column that the classes were taken from.
 COLUMNS = "columns"  # The entry of a text file with the kinds of its columns that are not coordinates, by their headers.
 COLUMN_KINDS = ("names", "labels", "words", "values")  # The values of that entry.
+WORDS = ("names", "labels")  # The arrays of an .npz file, and the entries of metadata, that are words.
 SIDE_FORMATS = (".npy", ".csv", ".tsv")
 SIDE_FORMAT = "horopca points"  # Other programs' JSON files with such a name do not have this under "format".
 FINGERPRINT_BYTES = 1 << 16  # Enough of a file to notice another array of the same size.
@@ -33,14 +34,14 @@ def to_json(value: Any) -> bytes:
 
 def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
     """The dictionary in JSON from a file; empty for other values. Raises ValueError if the file holds no JSON."""
-    with format_errors(path, "has damaged metadata", ValueError, TypeError, RecursionError):
+    with format_errors(path, "has damaged metadata"):
         found = json.loads(content if isinstance(content, bytes) else as_text(content[()]))
     return found if isinstance(found, dict) else {}
 
 
 def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Table:
     """The table with the model, the curvature, the names and the labels that metadata gives."""
-    words = {kind: metadata[kind] for kind in ("names", "labels") if kind in metadata}
+    words = {kind: metadata[kind] for kind in WORDS if kind in metadata}
     for kind, column in words.items():
         if not isinstance(column, list) or len(column) != len(table.X) or not all(isinstance(word, str) for word in column):
             raise FormatError(f"{path} has damaged metadata: {kind} must be {len(table.X)} strings.")
@@ -55,12 +56,11 @@ def check_metadata(table: Table, path: Path) -> Table:
     """The table of a file. Raises ValueError if the file names an unknown model, or a curvature that is not negative."""
     if table.model is not None and (not isinstance(table.model, str) or table.model not in MODELS):
         raise FormatError(f"{path} names the model {str(table.model)[:40]!r}, but the models are {', '.join(MODELS)}.")
-    if table.curvature is not None:
-        number = isinstance(table.curvature, int | float) and not isinstance(table.curvature, bool)
-        if not number or not -np.inf < table.curvature < 0:
-            raise FormatError(f"{path} names the curvature {str(table.curvature)[:40]}, but a curvature is a negative number.")
-        table = table._replace(curvature=float(table.curvature))
-    return table
+    if table.curvature is None:
+        return table
+    if not isinstance(table.curvature, int | float) or not -np.inf < table.curvature < 0:
+        raise FormatError(f"{path} names the curvature {str(table.curvature)[:40]}, but a curvature is a negative number.")
+    return table._replace(curvature=float(table.curvature))
 
 
 def column_kinds(metadata: Mapping[str, Any], path: Path) -> dict[str, str] | None:
@@ -85,9 +85,11 @@ def write_side_file(path: Path, metadata: Mapping[str, Any]) -> None:
 
 
 def is_side_file(side: Path) -> bool:
-    """Whether a file is one that `write_side_file` has written."""
+    """Whether there is a file that `write_side_file` has written."""
+    beginning = to_json({"format": SIDE_FORMAT})[:-1]
+    if not side.is_file():
+        return False
     with open(side, "rb") as file:
-        beginning = to_json({"format": SIDE_FORMAT})[:-1]
         return file.read(len(beginning)) == beginning
 
 

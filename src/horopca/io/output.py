@@ -11,10 +11,10 @@ import shutil
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from .metadata import (
     LABEL_COLUMN,
     MEMBER,
     SIDE_FORMATS,
+    WORDS,
     is_side_file,
     side_file,
     to_json,
@@ -36,8 +37,6 @@ from .text import DELIMITERS
 
 Metadata = Mapping[str, Any]
 Words = Mapping[str, list[str] | np.ndarray]  # the columns "names" and "labels", and further ones
-WORDS = ("names", "labels")
-MARKER = ".renamed"  # The ending of the marker of a file that was renamed, after its temporary name.
 
 
 def save(
@@ -100,11 +99,12 @@ def save(
     given = {"names": names, "labels": labels}
     if taken := [name for name in columns or () if name in given]:
         raise ValueError(f"columns must not be called {taken[0]!r}: pass {taken[0]}= for the {taken[0]} of the rows.")
-    given |= columns or {}
-    for kind, column in given.items():
-        if column is not None and len(column) != len(X):
+    words = {kind: column for kind, column in {**given, **(columns or {})}.items() if column is not None}
+    for kind, column in words.items():
+        if len(column) != len(X):
             raise ValueError(f"{kind} must have one entry per row, but has {len(column)} for {len(X)} rows.")
-    words = {kind: _as_column(column, kind) for kind, column in given.items() if column is not None}
+        if kind in WORDS or not (isinstance(column, np.ndarray) and column.dtype.kind == "f"):
+            words[kind] = [as_text(word) for word in column]
     if h5ad and Path(path).suffix.lower() != ".h5ad":
         raise TypeError(f"{', '.join(h5ad)} belong to a file that ends in .h5ad, but path is {str(path)!r}.")
     coordinates = {"model": model, "curvature": curvature}
@@ -112,7 +112,7 @@ def save(
     with atomic_output(path, force=force, formats=FORMATS) as temporary:
         suffix = temporary.suffix.lower()
         WRITERS[suffix](temporary, X, words, metadata, **h5ad)
-        beside: dict[str, Any] = dict(metadata)
+        beside = dict(metadata)
         if suffix == ".npy":
             beside |= {kind: words[kind] for kind in WORDS if kind in words}
         elif suffix in DELIMITERS and (metadata or columns):
@@ -120,12 +120,6 @@ def save(
         if beside and suffix in SIDE_FORMATS:
             write_side_file(temporary, beside)
     return Path(path)
-
-
-def _as_column(column: Any, kind: str) -> list[str] | np.ndarray:
-    """A column as words, or as numbers if it is an array of floats and neither names nor labels."""
-    is_numeric = isinstance(column, np.ndarray) and column.dtype.kind == "f" and kind not in WORDS
-    return column if is_numeric else [as_text(word) for word in column]
 
 
 def _write_npy(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
@@ -146,25 +140,27 @@ def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> 
     table = _table(X, words, metadata)
     odd = any("\r" in word for column in words.values() if isinstance(column, list) for word in column)
     with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(
-            file,
-            delimiter=DELIMITERS[path.suffix.lower()],
-            lineterminator="\n",
-            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,  # csv does not quote "\r" by itself
-        )
-        writer.writerow([header for header, *_ in table])
-        # str of a NumPy float is the shortest decimal that reads back the same
-        writer.writerows(zip(*(map(str, column) for *_, column in table), strict=True))
+        _write_rows(file, DELIMITERS[path.suffix.lower()], [[header] for header, *_ in table], odd)
+        _write_rows(file, DELIMITERS[path.suffix.lower()], [column for *_, column in table], odd)
+
+
+def _write_rows(file: IO[str], delimiter: str, columns: Iterable[Iterable[Any]], quoted: bool = False) -> None:
+    # csv does not quote "\r" by itself
+    quoting: Any = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting)
+    # str of a NumPy float is the shortest decimal that reads back the same
+    writer.writerows(zip(*(map(str, column) for column in columns), strict=True))
 
 
 def _table(X: np.ndarray, words: Words, metadata: Metadata) -> list[tuple[str, str, Any]]:
     """Header, kind and content of the columns of a text file. Raises ValueError if two have the same header."""
     headers = {"names": "name", "labels": str(metadata.get(LABEL_COLUMN, "label"))}
-    kinds = {name: "words" if isinstance(column, list) else "values" for name, column in words.items() if name not in WORDS}
-    table: list[tuple[str, str, Any]] = [(headers["names"], "names", words["names"])] if "names" in words else []
-    table += [(f"x{j + 1}", "coordinate", column) for j, column in enumerate(X.T)]
-    table += [(headers["labels"], "labels", words["labels"])] if "labels" in words else []
-    table += [(name, kind, words[name]) for name, kind in kinds.items()]
+    found = {
+        name: (headers.get(name, name), name if name in WORDS else "words" if isinstance(column, list) else "values", column)
+        for name, column in words.items()
+    }
+    first = [found.pop("names")] if "names" in found else []
+    table = [*first, *((f"x{j + 1}", "coordinate", column) for j, column in enumerate(X.T)), *found.values()]
     repeated = [header for header, times in Counter(header for header, *_ in table).items() if times > 1]
     if repeated:
         raise ValueError(f"columns must not be called {repeated[0]!r}, because another column of the file has this header.")
@@ -192,7 +188,7 @@ def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str
     if os.path.lexists(path) and not force and not _unfinished(path):
         raise exists_error(path)
     side = side_file(path)
-    if path.suffix.lower() in SIDE_FORMATS and side.exists() and not (side.is_file() and is_side_file(side)):
+    if path.suffix.lower() in SIDE_FORMATS and side.exists() and not is_side_file(side):
         raise FileExistsError(f"{side} exists already and was not written by horopca: remove it, or choose another output.")
     return path
 
@@ -251,8 +247,7 @@ class OutputSet(ExitStack):
 
     `publish` adds the names as hard links, and closing the set removes the temporary names. If the process is killed in
     between, the files that have both names are known to be unfinished, and the same command may replace them. On a file system
-    without hard links, files are renamed, and a marker stands for the temporary name. The output that was added first gets its
-    name last.
+    without hard links, files are renamed. The output that was added first gets its name last.
     """
 
     def __init__(self, *, force: bool = False) -> None:
@@ -283,7 +278,7 @@ class OutputSet(ExitStack):
                 if described:  # first: points without their metadata would be misread
                     self._publish(side_file(temporary), side, True, undo)
                 self._publish(temporary, path, self.force, undo)
-                if not described and path.suffix.lower() in SIDE_FORMATS and side.is_file() and is_side_file(side):
+                if not described and path.suffix.lower() in SIDE_FORMATS and is_side_file(side):
                     side.unlink()  # that of the file that was replaced
             undo.pop_all()
 
@@ -300,9 +295,6 @@ class OutputSet(ExitStack):
             except OSError as error:  # FileExistsError, a folder, or a file system without hard links
                 if os.path.lexists(path):
                     raise exists_error(path) from error
-                if temporary.is_file():
-                    self.callback(_remove, sibling(temporary, MARKER))
-                    sibling(temporary, MARKER).write_text(_stamp(temporary))
                 temporary.rename(path)
             undo.callback(_remove, path)
         except OSError as error:
@@ -339,28 +331,21 @@ def _remove(path: Path) -> None:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """The path, and the temporary names or markers of a file that has any, because the process that published it was killed.
+    """The path, and the temporary names of a file that has any, because the process that published it was killed.
 
     The lock comes before the list of names: a process that is alive holds it until it has removed them.
     """
     if path.is_symlink() or not path.is_file():
         return []
-    pattern, folder = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}", path.parent
     try:
         with open(path, "rb") as file:
             lock(file)
-            names = [name for name in folder.glob(pattern) if name.samefile(path)]
-            names += [marker for marker in folder.glob(pattern + MARKER) if marker.read_text() == _stamp(path)]
+            others = path.parent.glob(f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}")
+            names = [name for name in others if name.samefile(path)]
             replaced = not os.path.samestat(os.fstat(file.fileno()), path.stat())  # by another process, before the lock
     except OSError:  # locked, removed meanwhile or not readable
         return []
     return [path, *names] if names and not replaced else []
-
-
-def _stamp(path: Path) -> str:
-    """A value that differs for another file with the name of an output, also if file numbers are not stable."""
-    status = path.stat()
-    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def lock(file: BinaryIO) -> None:
@@ -384,18 +369,15 @@ def lock(file: BinaryIO) -> None:
             return
 
 
-def to_disk(file: BinaryIO) -> None:
+def to_disk(file: IO[bytes]) -> None:
     file.flush()
     os.fsync(file.fileno())
 
 
 def folder_to_disk(folder: Path) -> None:
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
+    if os.name != "nt":
+        handle = os.open(folder, os.O_RDONLY)
         os.fsync(handle)
-    finally:
         os.close(handle)
 
 
@@ -418,10 +400,11 @@ def _npy_block(Y: np.ndarray, start: int, n: int) -> bytes:
 
 
 def _text_block(Y: np.ndarray, start: int, delimiter: str) -> bytes:
-    # str of a NumPy float is the shortest decimal that reads back the same
-    lines = [delimiter.join(map(str, row)) for row in Y]
-    head = [] if start else [delimiter.join(f"x{j + 1}" for j in range(Y.shape[1]))]
-    return "".join(f"{line}\n" for line in head + lines).encode()
+    text = io.StringIO()
+    if not start:
+        _write_rows(text, delimiter, [[f"x{j + 1}"] for j in range(Y.shape[1])])
+    _write_rows(text, delimiter, Y.T)
+    return text.getvalue().encode()
 
 
 # The bytes of a block of rows in a file: a function of the block, the number of its first row and the number of all rows.

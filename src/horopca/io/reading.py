@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .arrays import read_npy, read_npz, read_safetensors
+import numpy as np
+
+from .arrays import map_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
 from .files import FormatError, Table, check_finite, existing, matrix, with_columns
 from .graphs import TREES, graph_format
-from .hdf import read_mat
 from .metadata import check_metadata, column_kinds, read_side_file, with_metadata
 from .subprocess_reader import in_subprocess
 from .text import DELIMITERS, ending, read_stated_table, read_text, read_word2vec_binary
 
 # The reader for an ending, and whether such files can hold several arrays, of which `key` selects one.
 READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
-    ".npy": (lambda path, _: Table(matrix(read_npy(path), path)), False),
+    ".npy": (lambda path, _: Table(matrix(np.asarray(map_npy(path)), path)), False),
     ".npz": (read_npz, True),
     ".csv": (lambda path, _: read_text(path, ","), False),
     ".tsv": (lambda path, _: read_text(path, "\t"), False),
@@ -25,7 +26,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     **dict.fromkeys((".pth", ".pt", ".best", ".ckpt"), (read_checkpoint, True)),
     ".safetensors": (read_safetensors, True),
     **dict.fromkeys((".kv", ".model"), (read_keyed_vectors, False)),
-    ".mat": (read_mat, True),
+    ".mat": (in_subprocess("hdf", "read_mat", "scipy", "a MATLAB file", "io"), True),
     ".h5ad": (in_subprocess("hdf", "read_h5ad", "h5py", "an HDF5 file", "io"), True),
     ".parquet": (in_subprocess("parquet", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
 }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import map_npy
-from .files import Budget, FormatError, listed
+from .files import Budget, FormatError, format_errors, listed
 from .output import OutputSet, exists_error
 
 if TYPE_CHECKING:
     import dask.array as da
 
 CHUNK_BYTES = 1 << 25  # The size of a Dask chunk: small enough for the memory of a worker, large enough for few tasks.
+DAMAGED = "is damaged, or not a Zarr store"
 ZARR_FILES = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
@@ -66,7 +65,7 @@ def read_rows(path: Path, store: Any, start: int, stop: int) -> np.ndarray:
     """Rows of a Zarr array or, without one, of a ``.npy`` file; called by the workers."""
     if store is None:
         return np.array(map_npy(path)[start:stop])
-    with _zarr_errors(path):
+    with format_errors(path, DAMAGED):
         return np.asarray(store[start:stop])
 
 
@@ -109,7 +108,7 @@ def check_store(path: str | Path, *, force: bool = False) -> Path:
 
 def _zarr_array(path: Path, key: str | None) -> tuple[Any, Path]:
     """The array of a store, and its place in the store."""
-    with _zarr_errors(path):
+    with format_errors(path, DAMAGED):
         found: Any = _library("zarr").open(str(path), mode="r")
         if not hasattr(found, "dtype"):
             names = sorted(str(name) for name, _ in found.arrays())
@@ -139,19 +138,6 @@ def _rows_of_chunks(array: Any, path: Path) -> int:
         )
     Budget(path).claim(int(size[0]) * math.prod(array.shape[1:]) * int(array.dtype.itemsize))
     return max(1, int(size[0]))
-
-
-@contextmanager
-def _zarr_errors(path: Path) -> Iterator[None]:
-    """Raise FormatError for the many errors of Zarr and its codecs at a damaged store."""
-    try:
-        yield
-    except FormatError:
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise FormatError(f"{path} is damaged, or not a Zarr store: {type(error).__name__}: {str(error)[:200]}.") from error
 
 
 def _library(name: str) -> Any:

@@ -8,14 +8,13 @@ the disk before the journal mentions it.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import operator
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -32,7 +31,6 @@ from .metadata import side_file, write_side_file
 from .output import BLOCKS, OutputSet, check_output, folder_to_disk, is_same, lock, sibling, to_disk
 
 LARGE = 1 << 26  # A larger .npy file is not read into memory at once.
-LINE_BYTES = 1 << 16  # No line of a journal is longer.
 STREAMED = tuple(BLOCKS)
 PARTIAL = (".partial", ".partial.npz", ".partial.jsonl")  # The endings of the files beside an output until it is complete.
 
@@ -43,7 +41,6 @@ REASONS = {
     "input": "the input has changed",
     "options": "the options have changed",
 }
-DAMAGED = "its journal or its fit is damaged"
 
 
 class Streamed(NamedTuple):
@@ -118,70 +115,79 @@ def add_reduced_file(
     log: Callable[[str], None],
 ) -> Streamed:
     """`reduce_file` for one of several outputs. Until they are published, the call can be resumed."""
-    source = Source.of(input)
-    _remove_finished(Path(output))
-    output = check_output(output, force=outputs.force, formats=STREAMED)
+    source, output = Source.of(input), Path(output)
+    partial, *others = (sibling(output, end) for end in PARTIAL)
+    if partial.exists() and output.exists() and partial.samefile(output):  # complete when its process was killed
+        for path in (*others, partial):
+            path.unlink(missing_ok=True)
+    check_output(output, force=outputs.force, formats=STREAMED)
     if is_same(output, source.path):
         raise ValueError(f"output {output} is also the input. Choose another file for the result.")
-    begun = sibling(output, PARTIAL[0]).exists()
-    job = Job(source, output, outputs.enter_context(open_partial(sibling(output, PARTIAL[0]))), estimator, log)
-    resumed_at = job.resume() if begun else 0
-    outputs.enter_context(job.resumable())
+    job = outputs.enter_context(Job(source, output, estimator, log))
+    job.resume()
+    resumed_at = job.rows
     if not job.fitted:
         job.fit()
     progress(resumed_at, job.n)
     for done in job.run():
         progress(done, job.n)
-    job.describe()
+    with named(side_file(job.partial)):
+        write_side_file(job.partial, {"input": str(source.path), **provenance(job.estimator)})
     outputs.outputs.append((job.partial, output, job.check))
     return Streamed(job.estimator, job.n, resumed_at)
 
 
 class Job:
-    """A reduction in progress: its input, its output, the partial file that this process has locked, and its journal."""
+    """A reduction in progress, and the files of it: a context in which no other process can write them.
 
-    def __init__(self, source: Source, output: Path, file: BinaryIO, estimator: Any, log: Callable[[str], None]) -> None:
-        self.source, self.output, self.file, self.estimator, self.log = source, output, file, estimator, log
+    At the end they are removed; after an error they are kept if the call can be resumed.
+    """
+
+    file: BinaryIO  # the partial file, while the context is open
+
+    def __init__(self, source: Source, output: Path, estimator: Any, log: Callable[[str], None]) -> None:
+        self.source, self.output, self.estimator, self.log = source, output, estimator, log
         self.partial, self.saved_fit, self.journal = (sibling(output, end) for end in PARTIAL)
-        self.n, self.block_rows = source.shape[0], source.block_rows
+        self.n = source.shape[0]
         self.call = {
             "version": __version__,
             "input": source.fingerprint(),
-            "options": [output.suffix.lower(), self.block_rows, _digest(estimator)],
+            "options": [output.suffix.lower(), source.block_rows, _digest(estimator)],
         }
-        self.blocks: list[tuple[int, int]] = []  # of the finished ones: the size of the partial file, the CRC of the block
-        self.fitted = False
+        self.size, self.rows, self.fitted = 0, 0, False  # bytes of the partial file, and rows, that are finished
 
-    @property
-    def size(self) -> int:
-        return self.blocks[-1][0] if self.blocks else 0
+    def __enter__(self) -> Job:
+        begun = self.partial.exists()
+        self.file = open_locked(self.partial)
+        if not begun:
+            self.discard()
+        if not self.journal.exists() and os.fstat(self.file.fileno()).st_size:
+            self.file.close()
+            raise FileExistsError(
+                f"{self.partial} exists without its journal {self.journal.name}: if it is not needed, remove it."
+            )
+        return self
 
-    @property
-    def rows(self) -> int:
-        """The number of finished rows."""
-        return min(len(self.blocks) * self.block_rows, self.n)
-
-    @contextmanager
-    def resumable(self) -> Iterator[None]:
-        """Remove the files at the end, or after an error say that they are kept."""
-        try:
-            yield
-        except BaseException as error:
-            if self.journal.exists() and self.partial.exists():
-                kept = f"The fit and {self.rows:,} of {self.n:,} rows are kept in {self.partial} and {self.saved_fit.name}"
-                error.add_note(f"{kept}; the same command resumes there.")
-            else:
-                self.discard()
-            raise
-        folder_to_disk(self.output.parent)
-        self._remove_beside()
-        self.partial.unlink(missing_ok=True)  # a second name of the output
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: object) -> None:
+        if error is not None and self.journal.exists() and self.partial.exists():
+            kept = f"The fit and {self.rows:,} of {self.n:,} rows are kept in {self.partial} and {self.saved_fit.name}"
+            error.add_note(f"{kept}; the same command resumes there.")
+        else:
+            if error is None:
+                folder_to_disk(self.output.parent)
+            self._remove_beside()
+            if os.name == "nt":  # Windows cannot remove an open file
+                self.file.close()
+            self.partial.unlink(missing_ok=True)  # empty, or a second name of the output
+        with suppress(OSError):  # the buffer of a write that failed
+            self.file.close()
 
     def discard(self) -> None:
+        """Start from the beginning."""
         self._remove_beside()
         if not self.file.closed:
-            self.file.truncate(0)
-        self.blocks, self.fitted = [], False
+            self.file.truncate(0)  # a partial file without its journal may be another program's
+        self.size, self.rows, self.fitted = 0, 0, False
 
     def _remove_beside(self) -> None:
         for path in (self.journal, self.saved_fit, side_file(self.partial)):
@@ -189,52 +195,46 @@ class Job:
 
     # ------------------------------------------------------------ the journal
 
-    def resume(self) -> int:
-        """Resume an interrupted call if there is one. Returns the number of rows that are done."""
-        if not self.journal.exists():
-            if not os.fstat(self.file.fileno()).st_size:
-                return 0
-            raise FileExistsError(
-                f"{self.partial} exists without its journal {self.journal.name}: if it is not needed, remove it."
-            )
-        if reason := self._read_journal():
-            self.log(f"Starting from the beginning: {self.partial} cannot be used, because {reason}.")
-            self.discard()
-        else:
-            self.log(f"Resuming at row {self.rows:,} of {self.n:,} with the fit in {self.saved_fit}.")
-        return self.rows
+    def resume(self) -> None:
+        """Resume an interrupted call if there is one."""
+        if self.journal.exists():
+            if reason := self._read_journal():
+                self.log(f"Starting from the beginning: {self.partial} cannot be used, because {reason}.")
+                self.discard()
+            else:
+                self.log(f"Resuming at row {self.rows:,} of {self.n:,} with the fit in {self.saved_fit}.")
 
     def _read_journal(self) -> str:
         """Read what is done, up to the first block whose bytes are not those that were written. Returns why it is not used."""
         with open(self.journal, "r+b") as journal:
             try:
-                call = json.loads(journal.readline(LINE_BYTES))
-                changed = [reason for name, reason in REASONS.items() if self.call[name] != call.get(name)]
-                if changed:
+                call = json.loads(journal.readline())
+                if changed := [reason for name, reason in REASONS.items() if self.call[name] != call.get(name)]:
                     return changed[0]
-                estimator = load_fitted(self.saved_fit)
+                self.estimator, self.fitted = load_fitted(self.saved_fit), True
             except (ValueError, AttributeError, RecursionError, OSError):
-                return DAMAGED
-            self.estimator, self.fitted, end = estimator, True, journal.tell()
+                return "its journal or its fit is damaged"
+            end = journal.tell()
             self.file.seek(0)
-            while self.rows < self.n and (block := self._valid_block(journal.readline(LINE_BYTES))):
-                self.blocks.append(block)
+            while line := journal.readline():
+                if not self._accept(line):
+                    self.log(f"Rows from {self.rows:,} are damaged in {self.partial} and are computed again.")
+                    break
                 end = journal.tell()
             journal.truncate(end)
         return ""
 
-    def _valid_block(self, line: bytes) -> tuple[int, int] | None:
-        """The block of a line of the journal, if the next bytes of the partial file are those of the block."""
-        if not line.endswith(b"\n"):  # the end, or a line that was cut short
-            return None
+    def _accept(self, line: bytes) -> bool:
+        """Count the block of a line of the journal as finished, if the next bytes of the partial file are its bytes."""
         try:
             size, crc = map(operator.index, json.loads(line))
         except (ValueError, TypeError, RecursionError):
-            size, crc = 0, 0
-        if self.size < size <= os.fstat(self.file.fileno()).st_size and zlib.crc32(self.file.read(size - self.size)) == crc:
-            return size, crc
-        self.log(f"Rows from {self.rows:,} are damaged in {self.partial} and are computed again.")
-        return None
+            return False
+        possible = self.size < size <= os.fstat(self.file.fileno()).st_size and self.rows < self.n
+        if not (possible and line.endswith(b"\n")) or zlib.crc32(self.file.read(size - self.size)) != crc:
+            return False
+        self.size, self.rows = size, min(self.rows + self.source.block_rows, self.n)
+        return True
 
     # ------------------------------------------------------------ the work
 
@@ -250,39 +250,31 @@ class Job:
     def run(self) -> Iterator[int]:
         """Transform and write the other rows, one block at a time. Yields the number of finished rows."""
         write = BLOCKS[self.output.suffix.lower()]
-        for start in range(self.rows, self.n, self.block_rows):
-            content = write(self._images(start), start, self.n)
+        self.file.seek(self.size)
+        self.file.truncate()
+        while self.rows < self.n:
+            stop = min(self.rows + self.source.block_rows, self.n)
+            content = write(self._images(stop), self.rows, self.n)
             with named(self.partial):
-                self.file.seek(self.size)
-                self.file.truncate()
                 self.file.write(content)
                 to_disk(self.file)
-            block = self.size + len(content), zlib.crc32(content)
             with named(self.journal):
-                self._write_line(block, "ab")
-            self.blocks.append(block)
-            yield self.rows
+                self._write_line([self.size + len(content), zlib.crc32(content)], "ab")
+            self.size, self.rows = self.size + len(content), stop
+            yield stop
 
     def _write_line(self, value: Any, mode: str) -> None:
-        """Add a line to the journal. One that is cut short is removed."""
-        line = json.dumps(value).encode() + b"\n"
-        with open(self.journal, mode, buffering=0) as journal:
-            end = journal.tell()
-            try:
-                if journal.write(line) < len(line):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                os.fsync(journal.fileno())
-            except OSError:
-                journal.truncate(end)
-                raise
+        with open(self.journal, mode) as journal:
+            journal.write(json.dumps(value).encode() + b"\n")
+            to_disk(journal)
 
-    def _images(self, start: int) -> np.ndarray:
+    def _images(self, stop: int) -> np.ndarray:
         """The images of a block. After an error nothing is kept: the same call would end here again."""
         self._check_input()
-        stop = min(start + self.block_rows, self.n)
         try:
-            return np.asarray(self.estimator.transform(self.source.rows(start, stop)))
+            return np.asarray(self.estimator.transform(self.source.rows(self.rows, stop)))
         except ValueError as error:
+            start = self.rows
             self.discard()
             counted = ", counted from 0 in what follows" if start else ""
             raise ValueError(f"{self.source.path}, rows {start:,} to {stop - 1:,}{counted}: {error}") from error
@@ -299,12 +291,6 @@ class Job:
         if os.name == "nt":  # Windows cannot rename an open file
             self.file.close()
 
-    def describe(self) -> None:
-        """Write the metadata of the output, which is published with it."""
-        self.file.flush()
-        with named(side_file(self.partial)):
-            write_side_file(self.partial, {"input": str(self.source.path), **provenance(self.estimator)})
-
 
 # ---------------------------------------------------------------- before the work
 
@@ -317,18 +303,9 @@ def is_large(path: str | Path) -> bool:
 
 def can_stream(path: Path) -> bool:
     """Whether a file can be read one block at a time: a ``.npy`` with a matrix of float32 or float64."""
-    try:
+    with suppress(ValueError, OSError):
         return bool(Source.of(path))
-    except (ValueError, OSError):
-        return False
-
-
-def _remove_finished(output: Path) -> None:
-    """Remove the files beside an output that was complete when the process that wrote it was killed."""
-    partial, *others = (sibling(output, end) for end in PARTIAL)
-    if partial.exists() and output.exists() and partial.samefile(output):
-        for path in (*others, partial):
-            path.unlink(missing_ok=True)
+    return False
 
 
 def _digest(estimator: Any) -> str:
@@ -354,27 +331,8 @@ def fit_to(estimator: Any, source: Source) -> None:
         raise
 
 
-# ---------------------------------------------------------------- the partial file
-
-
-@contextmanager
-def open_partial(partial: Path) -> Iterator[BinaryIO]:
-    """Open a partial file, which no other process can open meanwhile. An empty one without a journal is removed at the end."""
-    file = _open_locked(partial)
-    try:
-        yield file
-    finally:
-        empty = not sibling(partial, ".jsonl").exists() and _is_at(file, partial) and not partial.stat().st_size
-        if empty and os.name != "nt":  # while no other process can hold the lock
-            partial.unlink()
-        with suppress(OSError):  # the buffer of a write that failed
-            file.close()
-        if empty and os.name == "nt":  # Windows cannot remove an open file
-            with suppress(OSError):
-                partial.unlink()
-
-
-def _open_locked(partial: Path) -> BinaryIO:
+def open_locked(partial: Path) -> BinaryIO:
+    """Open a partial file, which no other process can open meanwhile."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     while True:
         if partial.is_symlink():
@@ -388,11 +346,7 @@ def _open_locked(partial: Path) -> BinaryIO:
             raise BlockingIOError(
                 f"{output} is being written by another process, which has locked {partial}: wait, or choose another output."
             ) from None
-        if _is_at(file, partial):
-            return file
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), partial.stat()):
+                return file
         file.close()  # the other process has renamed or removed the file before it released the lock
-
-
-def _is_at(file: BinaryIO, path: Path) -> bool:
-    """Whether the open file is still the one at the path."""
-    return not file.closed and path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())

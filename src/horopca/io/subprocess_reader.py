@@ -10,6 +10,7 @@ import json
 import math
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -30,7 +31,7 @@ COPIES = 3  # The content of a file exists at most three times on its way from t
 LIBRARY_BYTES = 1 << 28  # Bytes that a library may allocate for itself.
 DEEPEST = 100_000  # Python frames: parsers of trees recurse once per level, and a tree may be a chain.
 RESULTS = {result.__name__: result for result in (Table, EdgeList)}
-ERRORS = {"ImportError": ImportError, "FormatError": FormatError}
+ERRORS = {error.__name__: error for error in (FormatError, ImportError, MemoryError)}  # that a reader raises for its caller
 
 # `-I` keeps the working directory, the user's environment and PYTHONPATH off `sys.path`. The packages are entered by hand
 # because their __init__ files would import much more than one reader needs.
@@ -81,8 +82,12 @@ def _read(path: Path, request: dict[str, Any]) -> Any:
         raise FormatError(f"{path} is damaged: reading it took longer than {error.timeout:.0f} s.") from error
     if done.returncode == 1:  # Python's own status after an exception that `answer` did not expect
         raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
-    if done.returncode:
-        raise FormatError(f"{path} is damaged or too large: {_how_it_ended(done.returncode, seconds)}.")
+    if code := done.returncode:
+        how = f"by signal {-code}" if code < 0 else f"with status {code:#x}"  # Windows has statuses only
+        what = f"the process that read it ended {how}"
+        if code == -getattr(signal, "SIGXCPU", 0):
+            what = f"reading it took more than {seconds:.0f} s of processor time"
+        raise FormatError(f"{path} is damaged or too large: {what}.")
     return _received(done.stdout, request["mark"], budget)
 
 
@@ -91,16 +96,6 @@ def _import_path(path: Path) -> list[str]:
     main = getattr(sys.modules.get("__main__"), "__file__", None) or "."
     unsafe = {folder.resolve() for folder in (Path.cwd(), path.parent, Path(main).parent)}
     return [folder for folder in sys.path if Path(folder).is_absolute() and Path(folder).resolve() not in unsafe]
-
-
-def _how_it_ended(code: int, seconds: float) -> str:
-    if sys.platform != "win32":
-        import signal
-
-        if code == -signal.SIGXCPU:
-            return f"reading it took more than {seconds:.0f} s of processor time"
-    ended = f"by signal {-code}" if code < 0 else f"with status {code:#x}"  # Windows has statuses only
-    return f"the process that read it ended {ended}"
 
 
 def _received(content: bytes, mark: str, budget: Budget) -> Any:
@@ -116,8 +111,10 @@ def _received(content: bytes, mark: str, budget: Budget) -> Any:
     head = json.loads(line, object_hook=restored)
     if head["type"] == "MemoryError":
         budget.claim(budget.limit + 1)
-    if head["type"] in ERRORS:
-        raise ERRORS[head["type"]](*head["arguments"])
+    if head["type"] == "FormatError":
+        raise FormatError(head["message"], head["keys"])
+    if head["type"] == "ImportError":
+        raise ImportError(head["message"])
     return RESULTS[head["type"]](**head["fields"])
 
 
@@ -142,23 +139,21 @@ def answered(request: dict[str, Any]) -> Iterator[Any]:
     module, function, path, arguments = request["call"]
     read = getattr(import_module(f".{module}", __package__), function)
     arrays: list[np.ndarray] = []
-    head: dict[str, Any]
     try:
         with memory_limit(request["bytes"]):
             result = read(Path(path), *arguments)
             head = {"type": type(result).__name__, "fields": result._asdict()}
-    except MemoryError:
-        head = {"type": "MemoryError"}
-    except ImportError as error:
-        head = {"type": "ImportError", "arguments": [str(error)]}
-    except FormatError as error:
-        head = {"type": "FormatError", "arguments": [str(error), error.keys]}
+            line = json.dumps(head, default=partial(_plain, request["mark"], arrays))
+            Budget(Path(path)).claim(len(line) + sum(array.nbytes for array in arrays))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001  # a library may raise anything; a panic of Rust is no Exception
+        known = next((name for name, kind in ERRORS.items() if isinstance(error, kind)), None)
         what = f"{type(error).__name__}: {error}"[:200]
-        head = {"type": "FormatError", "arguments": [f"{path} is damaged, cut short, or not {request['kind']} ({what})."]}
-    yield json.dumps(head, default=partial(_plain, request["mark"], arrays)).encode() + b"\n"
+        message = str(error) if known else f"{path} is damaged, cut short, or not {request['kind']} ({what})."
+        arrays, head = [], {"type": known or "FormatError", "message": message, "keys": getattr(error, "keys", [])}
+        line = json.dumps(head)
+    yield line.encode() + b"\n"
     yield from (array.data for array in arrays)
 
 

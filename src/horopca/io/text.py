@@ -17,7 +17,7 @@ from typing import IO, TextIO, cast
 
 import numpy as np
 
-from .arrays import read_npy
+from .arrays import map_npy
 from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, with_values
 
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
@@ -281,7 +281,7 @@ def load_labels(path: str | Path) -> list[str]:
     """
     path = existing(path)
     if ending(path) == ".npy":
-        values = read_npy(path)
+        values = map_npy(path)
         if values.ndim != 1:
             raise FormatError(f"{path} must hold one label per row, but its array has shape {values.shape}.")
         return [str(value) for value in values]
@@ -319,13 +319,18 @@ def _read_word2vec(path: Path) -> Table:
             if len(fields) < d:
                 raise FormatError(f"{path}, line {k}: {len(fields)} values, but {d} numbers and a name were expected.")
             budget.claim(FLOAT_BYTES * d)
-            numbers.extend(_floats(fields[-d:], k, path))
+            try:
+                numbers.extend(map(number, fields[-d:]))
+            except ValueError:
+                raise FormatError(f"{path}, line {k}: the last {d} values must be numbers.") from None
             labels.append(budget.word(fields[0]) if len(fields) > d else "")
     if claim and len(labels) != claim[0]:
         raise FormatError(f"{path} says in its first line that it holds {claim[0]} points, but it holds {len(labels)}.")
     X = np.frombuffer(numbers).reshape(-1, d)
-    if not claim and any(labels) and _are_coordinates(labels, X):
-        return Table(np.column_stack([np.array(labels, dtype=np.float64), X]))
+    if not claim and any(labels) and all(map(is_number, labels)):
+        identifiers = len(set(labels)) == len(labels) and all(map(str.isdigit, labels)) and not (X == np.round(X)).all()
+        if not identifiers:
+            return Table(np.column_stack([np.array(labels, dtype=np.float64), X]))
     return Table(X, words={"name": labels} if any(labels) else {})
 
 
@@ -340,19 +345,6 @@ def _claim(line: str) -> tuple[int, int] | None:
 def is_word2vec(path: Path) -> bool:
     """Whether a text begins with the line "n d" of word2vec's format."""
     return _claim(beginning(path).partition("\n")[0]) is not None
-
-
-def _are_coordinates(first: list[str], X: np.ndarray) -> bool:
-    """Whether the first column holds coordinates rather than names."""
-    identifiers = len(set(first)) == len(first) and all(field.isdigit() for field in first) and not (X == np.round(X)).all()
-    return all(map(is_number, first)) and not identifiers
-
-
-def _floats(fields: list[str], line: int, path: Path) -> list[float]:
-    try:
-        return [number(field) for field in fields]
-    except ValueError:
-        raise FormatError(f"{path}, line {line}: the last {len(fields)} values must be numbers.") from None
 
 
 def read_word2vec_binary(path: Path) -> Table:

@@ -10,9 +10,8 @@ import re
 from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from importlib import import_module
-from itertools import chain, groupby, takewhile
+from itertools import chain, count, dropwhile, groupby, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a sh
 NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
 # Comments, words in quotation marks (two of which are one inside), marks, words. No part can match a text in two ways.
 TOKEN = re.compile(r"""\[[^]]*+]|'[^']*+(?:''[^']*+)*+'|"[^"]*+"|[()\[\],:;']|[^\s()\[\],:;']+""")
-MARKS = ("(", ")", ",", ":", ";")
 TREE = ("TREE", "UTREE")  # The commands of Nexus that begin a tree.
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
@@ -73,18 +71,15 @@ def _unique_names(names: list[str], is_leaf: np.ndarray, notes: list[str]) -> li
     identifiers = len(set(known)) == len(known) and all(name.isdigit() for name in leaves + known)
     supports = {name for name in known if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
 
-    def numbered(name: str, leaf: bool) -> str:
-        return f"{name} ({numbers[name]})" if name else f"{'leaf' if leaf else 'inner'} {numbers[name]}"
-
     for name, leaf in zip(names, is_leaf, strict=True):
-        name = name if leaf or name not in supports else ""
-        numbers[name] += 1
-        if name and numbers[name] == 1:
-            unique.append(name)
-            continue
-        while numbered(name, leaf) in counts:
-            numbers[name] += 1
-        unique.append(numbered(name, leaf))
+        kept = name if leaf or name not in supports else ""
+        before, after = (f"{kept} (", ")") if kept else ("leaf " if leaf else "inner ", "")
+        if kept and not numbers[kept]:
+            numbers[kept] = 1
+            unique.append(kept)
+        else:  # the next number that makes it different from all names
+            numbers[kept] = next(k for k in count(numbers[kept] + 1) if f"{before}{k}{after}" not in counts)
+            unique.append(f"{before}{numbers[kept]}{after}")
     if repeated := sum(times - 1 for name, times in counts.items() if name and name not in supports):
         notes.append(f"repeated names: {repeated}, numbered in brackets.")
     if left_out := sum(name in supports for name in known):
@@ -137,17 +132,15 @@ def _commands(tokens: Iterator[str]) -> Iterator[Iterator[str]]:
 def _first_tree(commands: Iterator[Iterator[str]], budget: Budget) -> tuple[Iterator[str], dict[str, str]]:
     """The tokens of the first tree of the block TREES of a Nexus file, and the names of its TRANSLATE."""
     translate = dict[str, str]()
-    if not any([*deque(map(str.upper, command), maxlen=2)] == ["BEGIN", "TREES"] for command in commands):
-        raise FormatError(f"{budget.path} is a Nexus file without a block TREES.")
-    for command in commands:
-        name = next(command, "").upper()
+    for command in dropwhile(lambda command: [*deque(map(str.upper, command), maxlen=2)] != ["BEGIN", "TREES"], commands):
+        name = next(command, "").upper()  # "" after BEGIN TREES, which has been read
         if name == "TRANSLATE":
             translate = _translation(command, budget)
         elif name in ("END", "ENDBLOCK"):
             break
         elif name in TREE and "(" in command:
             return chain("(", command), translate
-    raise FormatError(f"{budget.path} has a block TREES without a tree.")
+    raise FormatError(f"{budget.path} is a Nexus file without a tree in a block TREES.")
 
 
 def _translation(command: Iterator[str], budget: Budget) -> dict[str, str]:
@@ -165,52 +158,40 @@ def _translation(command: Iterator[str], budget: Budget) -> dict[str, str]:
 def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) -> tuple[list[str], array[int], array[float]]:
     """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
     names, parents, lengths = list[str](), array("q"), array("d")
-    levels = [list[int]()]  # the children so far of every parenthesis that is open
-    node, before, words = -1, "", list[str]()
-
-    def new_node() -> int:
-        budget.claim(NODE_BYTES)
-        names.append("")
-        parents.append(-1)
-        lengths.append(np.nan)
-        return len(names) - 1
-
+    levels = [list[int]()]  # the nodes so far in every parenthesis that is open
+    words, children, length, after_colon = list[str](), list[int](), np.nan, False  # of the next node
     for token in chain(tokens, ";"):
-        if token not in MARKS:
-            words.append(token.removeprefix("'"))
+        if token not in "(),:;":
+            if after_colon:
+                length = number(token) if is_number(token) else np.nan
+                if not np.isfinite(length):
+                    raise FormatError(f"{budget.path}: the length {token[:40]!r} of a branch is not a finite number.")
+            else:
+                words.append(token.removeprefix("'"))
+            after_colon = False
             continue
-        if node < 0 and (words or token in ",:)"):
-            node = new_node()
-        if words and before == ":":
-            lengths[node] = edge_length(" ".join(words), budget.path)
-        elif words:
-            name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
-            budget.claim(4 * len(name))
-            names[node] = as_text(name)
-        before, words = token, []
-        if token == "(" and node < 0:
+        after_colon = token == ":"
+        if token == "(" and not (words or children):
             budget.claim(NODE_BYTES)
             levels.append([])
-        elif token == "(" or (token in ",)" and len(levels) == 1):
+        elif token == "(" or (len(levels) == 1 and token in ",)"):
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
             raise FormatError(f"{budget.path} is not a tree in Newick format: a {token!r} {where}.")
-        elif token in ",)":
-            levels[-1].append(node)
-            node = -1 if token == "," else new_node()
-            for child in levels.pop() if token == ")" else ():
-                parents[child] = node
+        elif token != ":":
+            name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
+            budget.claim(NODE_BYTES + 4 * len(name))
+            for child in children:
+                parents[child] = len(names)
+            levels[-1].append(len(names))
+            names.append(as_text(name))
+            parents.append(-1)
+            lengths.append(length)
+            words, children, length = [], levels.pop() if token == ")" else [], np.nan
+        if token == ";":
+            break
     if len(levels) > 1:
         raise FormatError(f"{budget.path} is cut short: its tree has {len(levels) - 1} '(' without a ')'.")
     return names, parents, lengths
-
-
-def edge_length(text: str, where: Path | str, above: float = -np.inf) -> float:
-    """The length of an edge that a text spells. Raises FormatError if it is not a finite number above a bound."""
-    with suppress(ValueError):
-        if above < (length := number(text)) < np.inf:
-            return length
-    sort = "finite" if above < 0 else "positive"
-    raise FormatError(f"{where}: the length of an edge must be a {sort} number, but is {text[:40]!r}.")
 
 
 # ---------------------------------------------------------------- PhyloXML
