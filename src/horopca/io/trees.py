@@ -24,7 +24,7 @@ ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a sh
 NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
 # Comments, words in quotation marks (two of which are one inside), marks, words. No part can match a text in two ways.
 TOKEN = re.compile(r"""\[[^]]*+]|'[^']*+(?:''[^']*+)*+'|"[^"]*+"|[()\[\],:;']|[^\s()\[\],:;']+""")
-TREE = ("TREE", "UTREE")  # The commands of Nexus that begin a tree.
+TREE, END = ("TREE", "UTREE"), ("END", "ENDBLOCK")  # The commands of Nexus that begin a tree, and that end a block.
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
 
@@ -98,7 +98,8 @@ def read_newick(path: Path) -> EdgeList:
     if text.lstrip()[:6].upper() == "#NEXUS":
         tree, translate = _first_tree(commands, budget)
         nodes = _newick(tree, translate, budget)
-        more = sum(next(command, "").upper() in TREE for command in commands)
+        names = (next(command, "").upper() for command in commands)
+        more = sum(name in TREE for name in takewhile(lambda name: name not in END, names))
     else:
         nodes = _newick(next(commands, iter(())), {}, budget)
         more = sum("(" in command for command in commands)
@@ -136,7 +137,7 @@ def _first_tree(commands: Iterator[Iterator[str]], budget: Budget) -> tuple[Iter
         name = next(command, "").upper()  # "" after BEGIN TREES, which has been read
         if name == "TRANSLATE":
             translate = _translation(command, budget)
-        elif name in ("END", "ENDBLOCK"):
+        elif name in END:
             break
         elif name in TREE and "(" in command:
             return chain("(", command), translate
