@@ -71,7 +71,7 @@ def test_a_matrix_of_distances_is_read(tmp_path, name):
         ("", (), "holds no edges", 1),
         ("a b\nc d\n", (), "--set largest_component=True", 1),
         ("a b\n", ("--curvature", "c"), "--curvature must be a number, but is 'c'", 2),
-        ("a b 1\nb c -1\n", (), "graph.edges, line 2: the length of an edge", 1),
+        ("a b 1\nb c -1\n", (), "graph.edges, line 2: a weight is a length", 1),
         ("a b\nb\n", (), "graph.edges, line 2: expected two names", 1),
         ("a b\n" + "x" * (1 << 23), (), "line 2: a line of over", 1),
         ("a b\nb c\nc a\n", ("--method", "poincare", "--set", "closure=true"), "no cycles", 1),
