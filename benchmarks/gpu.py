@@ -18,8 +18,8 @@ from rich.table import Table
 from horopca import HoroPCA
 from horopca._input.coordinates import Coordinates
 from horopca._input.rows import check_rows
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
+from horopca._optimize.objectives import as_sample, objective_over
+from horopca.statistics.pairs import pair_offsets
 
 ROWS, COLUMNS = 10_000_000, 64
 
@@ -49,7 +49,7 @@ def evaluation(n: int, K: int, place: str = "cuda"):
     """The exact objective of n points, and a basis of K vectors to evaluate it at."""
     x = Coordinates("poincare", -1.0).to_hyperboloid(points(n, torch.float64)).to(place)
     A = np.random.default_rng(0).standard_normal((1, K, COLUMNS + 1))
-    return objective_over(as_sample(x if place == "cuda" else x.numpy()), "variance", all_pairs(n)), A
+    return objective_over(as_sample(x if place == "cuda" else x.numpy()), "variance", pair_offsets(n)), A
 
 
 def pairs_rows(table: Table) -> None:

@@ -19,12 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import HoroPCA
-from horopca._optimize.families import compose, extended_spines, free_spines, ideal_parameters, ideal_spines
-from horopca._optimize.lbfgs import maximise
-from horopca._optimize.objectives import OBJECTIVES, objective_over
-from horopca._optimize.sample import Sample, all_pairs
+from horopca._optimize.lbfgs import compose, maximise
+from horopca._optimize.objectives import OBJECTIVES, Sample, objective_over
 from horopca.estimators.horopca_fit import centred_sample
 from horopca.geometry import to_hyperboloid
+from horopca.projections.spines import extended_spines, free_spines, ideal_parameters, ideal_spines
+from horopca.statistics.pairs import pair_offsets
 
 STARTS = 1000
 FITS: dict[str, dict[str, Any]] = {
@@ -67,7 +67,7 @@ def best_found(X: np.ndarray, options: dict[str, Any], starts: int, first: np.nd
     name = "stretch" if options.get("stretch") else options.get("objective", "variance")
     free = options.get("spine") == "free" or "stretch" in options
     _, _, sample = centred_sample(to_hyperboloid(X, "tangent"), name)
-    objective = objective_over(sample, name, all_pairs(sample.size))
+    objective = objective_over(sample, name, pair_offsets(sample.size))
     if options.get("strategy") == "greedy" or K == 1:
         family = extended_spines(first[: K - 1], free)
         theta = random_bases(sample, 1, starts, rng)[:, 0, (0 if free else 1) :]
@@ -75,7 +75,7 @@ def best_found(X: np.ndarray, options: dict[str, Any], starts: int, first: np.nd
     bases = random_bases(sample, K, starts, rng)
     if OBJECTIVES[name].stretched:
         bases = np.concatenate([bases, np.broadcast_to(rng.uniform(0, 0.6, (starts, 1, 1)), (starts, K, 1)) / K], axis=2)
-        objective_soft = objective_over(sample, name, all_pairs(sample.size), 0.03)
+        objective_soft = objective_over(sample, name, pair_offsets(sample.size), 0.03)
         bases = maximise(objective_soft, bases, max_iter=100, tol=1e-7).points
     family = free_spines if free else ideal_spines
     theta = bases if free else ideal_parameters(bases)
@@ -91,7 +91,7 @@ def reached(X: np.ndarray, options: dict[str, Any]) -> tuple[float, float, np.nd
     x = to_hyperboloid(X, "tangent")
     _, _, sample = centred_sample(x, name)
     bases = pca._nested_bases.bases
-    value = objective_over(sample, name, all_pairs(sample.size))(bases[-1][None], gradient=False)[0][0]
+    value = objective_over(sample, name, pair_offsets(sample.size))(bases[-1][None], gradient=False)[0][0]
     return float(value), seconds, bases[0]
 
 

@@ -16,10 +16,10 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from horopca import HoroPCA
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
+from horopca._optimize.objectives import as_sample, objective_over
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.statistics import frechet_mean
+from horopca.statistics.pairs import pair_offsets
 
 from .data import embedding
 
@@ -39,7 +39,7 @@ def fit_in_evaluations() -> tuple[float, float]:
     X = embedding("CS Ph.D.")
     x = to_hyperboloid(X)
     sample = as_sample(translate_to_origin(x, frechet_mean(x).point))
-    objective = objective_over(sample, "variance", all_pairs(len(X)))
+    objective = objective_over(sample, "variance", pair_offsets(len(X)))
     A = np.random.default_rng(0).standard_normal((1, 2, X.shape[1] + 1))
     pairs = np.random.default_rng(0).uniform(0.5, 2, size=len(X) * (len(X) - 1) // 2)
     fit = seconds(lambda: HoroPCA(random_state=0).fit(X), 3)

@@ -76,10 +76,10 @@ def draw(results: Results, names: Iterable[str], folder: Path) -> None:
     for name in names:
         for picture in EXPERIMENTS[name].section(results.of(name)).pictures:
             if picture.draw:
-                _draw(picture, folder / f"{picture.name}.png")
+                draw_picture(picture, folder / f"{picture.name}.png")
 
 
-def _draw(picture: Picture, path: Path) -> None:
+def draw_picture(picture: Picture, path: Path) -> None:
     assert picture.draw is not None
     figure = new_figure(interactive=False)
     picture.draw(figure)

@@ -78,7 +78,7 @@ def bsa_with_one_more(x: np.ndarray, run: int) -> dict[str, Any]:
 
     d = x.shape[1] - 1
     best = minimize(loss, np.random.default_rng(run).standard_normal(3 * d), method="L-BFGS-B", options={"maxiter": 200})
-    return _measured(x, to_hyperboloid(_midpoints(from_hyperboloid(x, "poincare"), _orthonormal(best.x))))
+    return _measured(x, to_hyperboloid(mirror_midpoints(from_hyperboloid(x, "poincare"), _orthonormal(best.x))))
 
 
 def clipped_midpoints(graph: str, run: int) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def pga_with_clipped_midpoints(x: np.ndarray, run: int) -> dict[str, Any]:
     rng, Q = np.random.default_rng(run), np.zeros((0, z.shape[1]))
     for _ in range(2):
         unit = lambda v, Q=Q: np.vstack([Q, (v - v @ Q.T @ Q) / np.linalg.norm(v - v @ Q.T @ Q)])
-        loss = lambda v, unit=unit: -float(np.mean(radius(to_hyperboloid(capped(_midpoints(z, unit(v))))) ** 2))
+        loss = lambda v, unit=unit: -float(np.mean(radius(to_hyperboloid(capped(mirror_midpoints(z, unit(v))))) ** 2))
         Q = unit(minimize(loss, rng.standard_normal(z.shape[1]), method="L-BFGS-B", options={"maxiter": 200}).x)
-    return _measured(x, to_hyperboloid(_midpoints(z, Q)))
+    return _measured(x, to_hyperboloid(mirror_midpoints(z, Q)))
 
 
 def saturated_sarkar(graph: str, run: int) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _orthonormal(parameters: np.ndarray) -> np.ndarray:
     return (q * np.sign(np.diag(r))).T
 
 
-def _midpoints(x: np.ndarray, Q: np.ndarray) -> np.ndarray:
+def mirror_midpoints(x: np.ndarray, Q: np.ndarray) -> np.ndarray:
     """The midpoints of points x (n, d) of the ball and their mirror images in the span of the orthonormal rows of Q."""
     gap = moebius(-x, 2 * x @ Q.T @ Q - x)
     size = np.linalg.norm(gap, axis=1, keepdims=True).clip(1e-15, CLIP)

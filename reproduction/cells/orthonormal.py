@@ -9,12 +9,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 from horopca._input.coordinates import check_coordinates
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
+from horopca._optimize.objectives import as_sample, objective_over
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.metrics import pair_variance
 from horopca.projections import slide, spine_from_ideal_points
 from horopca.statistics import frechet_mean
+from horopca.statistics.pairs import pair_offsets
 
 STARTS = 8
 EXACT = 1e-9  # fraction of the variance that can be lost to rounding
@@ -51,7 +51,7 @@ def best_orthonormal(x: np.ndarray, K: int, rng: np.random.Generator) -> np.ndar
 
 def orthonormal_loss(x: np.ndarray, K: int) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """Minus the pair variance, and its gradient, in any numbers (K d,) whose Gram-Schmidt basis is the ideal points."""
-    objective = objective_over(as_sample(x), "variance", all_pairs(len(x)))
+    objective = objective_over(as_sample(x), "variance", pair_offsets(len(x)))
 
     def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
         Q, pullback = orthonormal_rows(theta, K)

@@ -5,10 +5,9 @@ HOROPCA_BROWSER=required.
 """
 
 import io
-import itertools
-import json
 import os
 import shutil
+import time
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,8 +15,6 @@ import pytest
 
 from horopca.geometry import from_hyperboloid, lift, to_hyperboloid, translate
 from taxonomy import mammals
-
-from .firefox import wait_for
 
 PATIENCE = 300_000  # milliseconds
 REQUIRED = os.environ.get("HOROPCA_BROWSER") == "required"
@@ -31,7 +28,6 @@ if not REQUIRED:
 CLOCK = """performance.now = () => 0; const ask = requestAnimationFrame; let now = 0;
 window.requestAnimationFrame = (act) => ask(() => act(now += 100));
 const wait = setTimeout; window.setTimeout = (act, length) => wait(act, length / 100);"""
-IN_BOTH = pytest.mark.parametrize("visit", ["chromium", "firefox"], indirect=True)  # the behaviours that matter most
 # Without the pages that chromium itself keeps ready behind every tab, and processes for tabs to come: half of all that it does.
 # (The switch replaces what playwright says with it, of which the pictures need PaintHolding.)
 SWITCHES = (
@@ -51,60 +47,11 @@ PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAA
 HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
 
 
-SHARED = {"mammals", "film", "sunk", "rich", "reduced"}  # pages of many tests: opened once, and then shown as at the start
-# What a test may leave behind, undone; then the state of the address HASH.
-RESET = """(() => {
-  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
-  for (const details of document.querySelectorAll("details[open]")) details.open = false;
-  for (const button of document.querySelectorAll("#lasso[aria-pressed=true], #ruler[aria-pressed=true]")) button.click();
-  document.getElementById("search").value = "";
-  document.activeElement.blur();
-  history.replaceState(null, "", location.pathname + location.search + HASH);
-  dispatchEvent(new PopStateEvent("popstate", { state: { visit: 0 } }));
-})()"""
-
-
-class Tabs:
-    """Tabs of a browser by what they are for: a new one is a new process.
-
-    Each has its own window: a click into a tab behind another one waits for seconds.
-    """
-
-    def __init__(self, browser):
-        self.browser, self.tabs, self.count = browser, {}, itertools.count()
-
-    def show(self, address, hash, kind, width, height, script=None, **options):
-        """A tab with a page: opened, or, if the tab has it already, reset."""
-        size, key = {"width": width, "height": height}, repr((kind, script, options))
-        if known := key in self.tabs:
-            page = self.tabs[key]
-            page.mouse.move(0, 0)
-            page.set_viewport_size(size)
-            page.until(f"innerWidth === {width} && innerHeight === {height}")
-        else:
-            page = self.tabs[key] = new_page(self.browser, viewport=size, **options)
-            if script:
-                page.add_init_script(script)
-        if known and kind in SHARED:
-            return page, lambda: page.evaluate(RESET.replace("HASH", json.dumps(hash)))
-        return page, lambda: page.goto(f"{address}?{next(self.count)}{hash}")  # with another hash alone it would stay
-
-
 def new_page(browser, **options):
-    """A page in a window of its own, whose actions fail after minutes only: a busy machine may be slow."""
+    """A page in a window of its own, whose actions fail after minutes only."""
     context = browser.new_context(**{"reduced_motion": "reduce"} | options)
     context.set_default_timeout(PATIENCE)
     return Explorer(context.new_page())
-
-
-def addresses(pages, folder):
-    """A function from the names of pages to their addresses, which writes each when it is first asked for."""
-
-    def address(name):
-        path = folder / f"{name}.html"
-        return (path if path.exists() else pages[name]().save(path)).as_uri()
-
-    return address
 
 
 def deep_points():
@@ -115,7 +62,7 @@ def deep_points():
 
 
 class Explorer:
-    """A page of any browser, or a frame of one, and what the tests do with the explorer on it."""
+    """A page, or a frame of one, and what the tests do with the explorer on it."""
 
     def __init__(self, page):
         self.page = page
@@ -129,7 +76,11 @@ class Explorer:
 
     def until(self, condition):
         """Wait for a function or JavaScript to be true. (Playwright's own way needs eval, which the page's policy forbids.)"""
-        wait_for(condition if callable(condition) else lambda: self.evaluate(condition), condition)
+        for _ in range(PATIENCE // 20):  # minutes: a busy machine may be slow
+            if condition() if callable(condition) else self.evaluate(condition):
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"{condition} did not come true")
 
     def resize(self, width, height):
         self.set_viewport_size({"width": width, "height": height})

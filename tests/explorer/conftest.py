@@ -26,17 +26,15 @@ def browser(playwright):
 
 
 @pytest.fixture(scope="session")
-def tabs(browser):
-    """Tabs to take and to give back: a process for every page would cost as much as what most tests do in it."""
-    from .browsing import Tabs
-
-    return Tabs(browser)
+def tabs():
+    """Tabs of the browser that no test has at the moment, by their options."""
+    return {}
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """Pages by name, written when first asked for."""
-    from .browsing import DEEP, EDGES, FILM, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, addresses, deep_points
+    from .browsing import DEEP, EDGES, FILM, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, deep_points
 
     folder = tmp_path_factory.mktemp("pages")
     pages = {
@@ -77,72 +75,55 @@ def pages(tmp_path_factory):
         "alone": lambda: explore([[0.3, 0.1]]),
         "deep": lambda: explore(deep_points(), names=["root", "left", "right", "child"], model="lorentz", root=0),
     }
-    return addresses(pages, folder)
 
+    def address(name):
+        path = folder / f"{name}.html"
+        return (path if path.exists() else pages[name]().save(path)).as_uri()
 
-@pytest.fixture(scope="session")
-def firefox(tmp_path_factory):
-    from .firefox import FIREFOX, Firefox
-
-    if FIREFOX is None:
-        pytest.skip("there is no Firefox here")
-    firefox = Firefox(tmp_path_factory.mktemp("firefox"))
-    yield firefox
-    firefox.close()
+    return address
 
 
 @pytest.fixture
-def visit(request):
-    """Opens a page by name, in chromium or in the browser that the test is marked with: see IN_BOTH."""
-    return request.getfixturevalue(f"visit_{getattr(request, 'param', 'chromium')}")
+def visit(browser, tabs, pages, tmp_path):
+    """Opens a page by its name, or one made by `explore`.
 
+    At the end, nothing may have gone wrong in a page and nothing may have been asked of a network.
+    """
+    from .browsing import new_page
 
-@pytest.fixture
-def visit_page(visit_chromium, tmp_path):
-    """Opens a page made by `explore`."""
-    return lambda page, **options: visit_chromium(page.save(tmp_path / "page.html", force=True).as_uri(), **options)
+    wrong, asked, heard = [], [], []
 
-
-@pytest.fixture
-def visit_firefox(firefox, pages):
-    from .browsing import Explorer
-
-    def open_page(name, width=1280, height=800, hash="", **only_in_chromium):
-        page = Explorer(firefox.opened(pages(name) + hash, width, height))
-        page.until("'horopca' in window")
-        page.settle()
-        return page
-
-    return open_page
-
-
-@pytest.fixture
-def visit_chromium(tabs, pages):
-    """At the end, nothing may have gone wrong in a page and nothing may have been asked of a network."""
-    from .browsing import SHARED
-
-    heard, wrong, asked = [], [], []
-
-    def open_page(name, width=1280, height=800, hash="", fresh=False, expected=None, **options):
-        """A page by its name or address; `fresh`: opened anew, in a tab beside that of the test's other page."""
-        kind = "fresh" if fresh else name if name in SHARED and not options else ""
-        page, show = tabs.show(name if "://" in name else pages(name), hash, kind, width, height, **options)
+    def open_page(page, width=1280, height=800, hash="", expected=None, **options):
+        """`expected`: why the console may show errors. Tabs are kept: a new one is a new process."""
+        address = pages(page) if isinstance(page, str) else page.save(tmp_path / "page.html", force=True).as_uri()
+        script, size = options.pop("script", None), {"width": width, "height": height}
+        key = repr((script, options))
+        if not tabs.get(key):
+            tab = new_page(browser, viewport=size, **options)
+            if script:
+                tab.add_init_script(script)
+        else:
+            tab = tabs[key].pop()
+            tab.mouse.move(0, 0)
+            tab.set_viewport_size(size)
         hears = {
             "pageerror": lambda error: wrong.append(str(error)),
             "console": lambda message: message.type == "error" and not expected and wrong.append(message.text),
             "request": lambda request: asked.append(request.url),
         }
         for event, hear in hears.items():
-            page.on(event, hear)
-        heard.append((page, hears))
-        show()
-        page.until("'horopca' in window")
-        page.settle()
-        return page
+            tab.on(event, hear)
+        heard.append((key, tab, hears))
+        tab.goto("about:blank")  # with another hash alone the page would stay
+        tab.goto(address + hash)
+        tab.until("'horopca' in window")
+        tab.settle()
+        return tab
 
     yield open_page
-    for page, hears in heard:
+    for key, tab, hears in heard:
         for event, hear in hears.items():
-            page.remove_listener(event, hear)
+            tab.remove_listener(event, hear)
+        tabs.setdefault(key, []).append(tab)
     assert wrong == []
-    assert all(url.startswith(("file:", "blob:")) for url in asked)
+    assert all(url.startswith(("file:", "blob:", "about:")) for url in asked)

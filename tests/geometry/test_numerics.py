@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from clouds import directions
-from horopca._optimize.sample import as_sample
+from horopca._optimize.objectives import as_sample
 from horopca.geometry import (
     MODELS,
     busemann,

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 from clouds import cloud
-from horopca.geometry import from_hyperboloid, lift, pairwise_distance, to_hyperboloid
+from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid
 from horopca.metrics import delta_hyperbolicity, fit_curvature, flatness
 
 rng = np.random.default_rng(0)
@@ -27,45 +27,44 @@ def all_quadruples(D: np.ndarray) -> float:
     return max(high - middle for _, middle, high in sums) / 2
 
 
-# ---------------------------------------------------------------- delta
+def sparse(graph: nx.Graph) -> csr_array:
+    return nx.to_scipy_sparse_array(graph, dtype=float)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_delta_is_its_definition(seed):
-    graph = nx.connected_watts_strogatz_graph(14, 4, 0.3, seed=seed)
-    A = nx.to_scipy_sparse_array(graph, dtype=float)
+    A = sparse(nx.connected_watts_strogatz_graph(14, 4, 0.3, seed=seed))
     D = shortest_path(A, directed=False)
     expected = all_quadruples(D)
     for found in (delta_hyperbolicity(A), delta_hyperbolicity(D, metric="precomputed")):
-        assert (found.delta, found.upper, found.exact, found.n_points) == (expected, expected, True, 14)
-        assert found.diameter == D.max() and found.relative == 2 * expected / D.max()
+        assert found == (expected, expected, D.max(), True, 14) and found.relative == 2 * expected / D.max()
     P = euclidean(np.random.default_rng(seed).standard_normal((16, 2)))
     assert delta_hyperbolicity(P, metric="precomputed").delta == pytest.approx(all_quadruples(P))
 
 
-def test_delta_of_spaces_in_which_it_is_known():
-    tree = nx.to_scipy_sparse_array(nx.random_labeled_tree(60, seed=0), dtype=float)
-    assert delta_hyperbolicity(tree).delta == 0
-    assert delta_hyperbolicity(0.1 * tree).delta == pytest.approx(0, abs=1e-12)
-    assert delta_hyperbolicity(nx.to_scipy_sparse_array(nx.grid_2d_graph(6, 6), dtype=float)).delta == 5  # its side
-    assert delta_hyperbolicity(nx.to_scipy_sparse_array(nx.complete_graph(5), dtype=float)).delta == 0
-    # the corners of a large square at curvature -1/4: the supremum of the space, log 2 times its unit
-    square = lift(np.sinh(12.0) * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]]))
-    found = delta_hyperbolicity(2 * from_hyperboloid(square), curvature=-0.25)
-    assert found.delta == pytest.approx(2 * np.log(2), rel=1e-6)
+@pytest.mark.parametrize(
+    ("X", "options", "expected"),
+    [
+        (sparse(nx.random_labeled_tree(60, seed=0)), {}, 0),
+        (0.1 * sparse(nx.random_labeled_tree(60, seed=0)), {}, 0),
+        (sparse(nx.grid_2d_graph(6, 6)), {}, 5),  # its side
+        (sparse(nx.complete_graph(5)), {}, 0),
+        # the corners of a large square at curvature -1/4: the supremum of the space, log 2 times its unit
+        (2 * np.tanh(6.0) * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]]), {"curvature": -0.25}, 2 * np.log(2)),
+    ],
+)
+def test_delta_of_spaces_in_which_it_is_known(X, options, expected):
+    assert delta_hyperbolicity(X, **options).delta == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
 def test_a_sample_and_a_limit_give_bounds():
-    A = nx.to_scipy_sparse_array(nx.connected_watts_strogatz_graph(80, 4, 0.1, seed=0), dtype=float)
+    A = sparse(nx.connected_watts_strogatz_graph(80, 4, 0.1, seed=0))
     exact = delta_hyperbolicity(A).delta
     sample = delta_hyperbolicity(A, n_points=40)
     assert sample.delta <= exact and not sample.exact and sample.upper == np.inf and sample.n_points == 40
     limited = delta_hyperbolicity(A, max_quadruples=10)
     assert limited.delta <= exact <= limited.upper and not limited.exact
     assert delta_hyperbolicity(from_hyperboloid(cloud(50, 2)), max_quadruples=1).upper <= np.log(2)
-
-
-# ---------------------------------------------------------------- curvature
 
 
 def test_the_curvature_of_a_plane_is_found(curvature=-0.05):
@@ -75,20 +74,16 @@ def test_the_curvature_of_a_plane_is_found(curvature=-0.05):
     assert low <= curvature <= high
     assert found.distortion < 0.02 < found.euclidean
     assert found.distortion == found.distortions.min() and found.curvature in found.curvatures
-    assert "less than" in found.sentence
     flat = fit_curvature(euclidean(rng.standard_normal((40, 2))), 2, metric="precomputed")
-    assert flat.euclidean < 1e-3 and flat.interval[1] > flat.curvatures[0] and "no better than" in flat.sentence
+    assert flat.euclidean < 1e-3 and flat.interval[1] > flat.curvatures[0]
 
 
 def test_a_graph_and_a_sample():
-    tree = nx.to_scipy_sparse_array(nx.balanced_tree(3, 3), dtype=float)
+    tree = sparse(nx.balanced_tree(3, 3))
     found = fit_curvature(tree, 2)
     assert found.distortion < 0.5 * found.euclidean
     first, second = (fit_curvature(tree, 2, n_points=12, random_state=0) for _ in range(2))
     assert first.curvature == second.curvature and first.distortion == second.distortion
-
-
-# ---------------------------------------------------------------- flatness
 
 
 @pytest.mark.parametrize(("size", "verdict"), [(1e-3, "nearly flat"), (0.6, "nearly flat"), (3.0, "curved")])

@@ -28,13 +28,6 @@ def tangent(X, K=1, **options):
     return TangentPCA(K, **options).fit(X)
 
 
-@pytest.fixture(scope="module")
-def plane():
-    """The stability of a picture, with regions of any confidence."""
-    X = planted(60, 3, 2)
-    return lambda level=0.9: bootstrap(tangent(X, 2), X, n_resamples=12, level=level)
-
-
 def same(a, b):
     """Whether two results are the same to the last bit."""
     left, right = ({**one._asdict(), "conclusion": 0, "coordinates": 0} for one in (a, b))
@@ -53,6 +46,11 @@ def test_the_result_does_not_depend_on_the_number_of_jobs(backend, fitted):
     assert not same(alone, bootstrap(model, X, n_resamples=10, random_state=1))
 
 
+def test_resamples_of_one_point_alone_are_drawn_again():
+    mostly = np.concatenate([planted(1).repeat(20, axis=0), planted(4, seed=2)])
+    assert bootstrap(tangent(mostly), mostly, n_resamples=20).spread.shape == (24,)
+
+
 def test_a_number_of_components_that_was_chosen_is_kept():
     X = planted(16, 2)
     model = HoroPCACV(1, cv=2, rule="one_se", copies=0, n_init=1, tol=1e-3).fit(X)
@@ -60,13 +58,14 @@ def test_a_number_of_components_that_was_chosen_is_kept():
     assert np.array_equal(found.images, model.transform(X)) and found.angles.shape == (10, 1) and 0 < found.stability < 1
 
 
-def test_regions_are_ellipses_of_the_tangent_space(plane):
-    found = plane()
+def test_regions_are_ellipses_of_the_tangent_space():
+    X = planted(60, 3, 2)
+    found, wider, narrower = (bootstrap(tangent(X, 2), X, n_resamples=12, level=level) for level in (0.9, 0.91, 0.89))
     axes, x = found.semi_axes(), to_hyperboloid(found.images)
     assert found.contains(found.images).all()
     for angle in (0.0, 1.0, 4.0):
         border = from_hyperboloid(translate(to_hyperboloid(axes @ [np.cos(angle), np.sin(angle)], "tangent"), x))
-        assert plane(0.91).contains(border).all() and not plane(0.89).contains(border).any()
+        assert wider.contains(border).all() and not narrower.contains(border).any()
     # the long axis is the deviation along it, times the quantile of the level: 2.15 of a normal distribution, more of 12 refits
     ratio = np.linalg.norm(axes, axis=1)[:, -1] / np.sqrt(np.linalg.eigvalsh(found.covariances)[:, -1])
     assert np.allclose(ratio, ratio[0]) and 2.1 < ratio[0] < 3.3
@@ -76,24 +75,19 @@ def test_regions_are_ellipses_of_the_tangent_space(plane):
 
 
 def test_what_is_planted_is_stable_and_what_is_not_is_not():
-    clear, vague = planted(50, noise=0.1), planted(50, noise=1.0)
-    found = [bootstrap(horo(X), X, n_resamples=10) for X in (clear, vague)]
+    found = [bootstrap(horo(X), X, n_resamples=10) for X in (planted(50, noise=0.1), planted(50, noise=1.0))]
     assert found[0].spread.mean() < found[1].spread.mean() / 3 and found[0].stability > 0.95 > found[1].stability
     assert found[1].angle_bounds[0] > 30 and "not stable" in found[1].conclusion
     line = planted(noise=0.0)
     still = bootstrap(tangent(line), line, n_resamples=10)
     assert still.stability > 1 - 1e-9 and still.spread.max() < 1e-6 and still.distance_change < 1e-6
     assert "the positions of most points are reliable" in still.conclusion and "half of that radius" not in still.conclusion
-
-
-def test_what_is_stable_is_said_beside_a_picture_that_is_not():
-    X = planted(40, 4, 0, noise=1.0)
-    found = bootstrap(tangent(X, 2), X, n_resamples=12)
-    assert found.stability < 0.9 and 0 < found.distance_change < 1
-    still = found.stable_points(0.5)
-    assert (np.diff(found.spread[still]) >= 0).all() and len(found.stable_points(1e9)) == 40
-    assert f"Distances in the picture change by {found.distance_change:.0%} on average" in found.conclusion
-    assert ("and are stable" in found.conclusion) == (found.distance_change <= 0.1)
+    vague = planted(40, 4, 0, noise=1.0)
+    loose = bootstrap(tangent(vague, 2), vague, n_resamples=12)
+    rows = loose.stable_points(0.5)
+    assert (np.diff(loose.spread[rows]) >= 0).all() and len(loose.stable_points(1e9)) == 40
+    assert f"Distances in the picture change by {loose.distance_change:.0%} on average" in loose.conclusion
+    assert ("and are stable" in loose.conclusion) == (loose.distance_change <= 0.1)
 
 
 def test_dependent_rows_are_noticed():
@@ -152,31 +146,16 @@ def test_weights_and_other_reductions():
     [
         ({"model": "HoroPCA"}, "model must be a reduction of this package"),
         ({"model": HoroPCA(1)}, "not fitted yet"),
-        ({"X": planted(20)[:, :2]}, "X has 2 features, but HoroPCA is expecting 3"),
-        ({"X": np.where(np.arange(20)[:, None] == 1, np.nan, planted(20))}, "X must be finite, but row 1 contains NaN"),
         ({"X": planted(19)}, "X must hold the 20 points that the model was fitted to, but has 19 rows"),
         ({"X": planted(20, seed=1)}, "X must hold the points that the model was fitted to, but has another mean"),
         ({"n_resamples": 3}, "n_resamples must be a whole number of at least 10, but is 3"),
-        *(({"level": level}, "level must be a confidence between 0 and 1") for level in (0, 1, 90, "high")),
+        *(({"level": level}, "level must be a confidence between 0 and 1") for level in (0, 1, "high")),
         ({"groups": np.zeros(20)}, "groups must name at least 4 groups, but names 1"),
-        ({"groups": [1, 2, 3]}, r"groups must name one group for each of the 20 rows, but has shape \(3,\)"),
         ({"sample_weight": np.ones(3)}, "sample_weight must have one number for each of the 20 rows"),
-        ({"sample_weight": "balanced"}, "sample_weight must contain numbers"),
-        ({"model": TangentPCA(1).fit(planted(20)), "sample_weight": 2.0}, "sample_weight must be None for TangentPCA"),
-        ({"groups": np.r_[np.nan, np.arange(19)]}, "groups must name the group of every row, but row 0 has nan"),
-        ({"model": tangent(planted(3)), "X": planted(3)}, r"X must have at least 4 different rows .* but has 3 of 3"),
-        (
-            {"model": tangent(planted(3).repeat(10, axis=0)), "X": planted(3).repeat(10, axis=0)},
-            "at least 4 different rows .* but has 3 of 30",
-        ),
+        ({"model": tangent(planted(20)[[0] * 20]), "X": planted(20)[[0] * 20]}, "too few different points to resample"),
     ],
 )
 def test_invalid_arguments_raise(change, sentence):
     X = planted(20)
     with pytest.raises(ValueError, match=sentence):
         bootstrap(**{"model": horo(X), "X": X, "n_resamples": 10, **change})
-
-
-def test_resamples_of_one_point_alone_are_drawn_again():
-    mostly = np.concatenate([planted(1).repeat(20, axis=0), planted(4, seed=2)])
-    assert bootstrap(tangent(mostly), mostly, n_resamples=20).spread.shape == (24,)

@@ -7,8 +7,6 @@ import pytest
 
 from clouds import cloud
 from horopca import HoroPCA
-from horopca._optimize.objectives import objective_over
-from horopca._optimize.sample import all_pairs, as_sample
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.geometry.isometries import Frame, between
 from horopca.projections import spine_basis
@@ -58,15 +56,6 @@ def test_the_middle_of_a_robust_fit_stays_where_most_points_are():
     assert 0 < robust.score(far) < 1  # a mean of shares
 
 
-def test_where_the_reach_is_large_it_is_the_variance_and_no_pair_counts_for_more_than_one():
-    sample, A = as_sample(cloud(20, 3)), np.random.default_rng(0).standard_normal((1, 2, 4))
-    expected, slope = objective_over(sample, "variance", all_pairs(20))(A)
-    value, gradient = objective_over(sample._replace(reach=1e4), "robust", all_pairs(20))(A)
-    np.testing.assert_allclose((*value * 1e8, *gradient.ravel() * 1e8), (*expected, *slope.ravel()), rtol=1e-5)
-    value, gradient = objective_over(sample._replace(reach=1e-4), "robust", all_pairs(20))(A)
-    assert value[0] == pytest.approx(1, abs=1e-4) and np.abs(gradient).max() < 1e-4
-
-
 def test_it_is_the_same_in_every_unit_of_length():
     """Shrunk data, far below the curvature, has the spine of the data: the reach shrinks with it."""
     v = np.random.default_rng(0).standard_normal((40, 4)) * [1.0, 0.7, 0.3, 0.1]
@@ -89,12 +78,3 @@ def test_the_usual_distance_is_that_of_most_points():
     assert lower_quartile_distance(x[:1]) == lower_quartile_distance(x[[0, 0]]) == 1
     many = cloud(3000, 3)
     assert lower_quartile_distance(many) == pytest.approx(lower_quartile_distance(many[:1000]), rel=0.05)
-
-
-@pytest.mark.parametrize("options", [{"n_components": 1}, {"n_components": 3, "strategy": "greedy"}, {"spine": "free"}])
-def test_every_kind_of_fit_is_robust(options):
-    x, _, _ = planted(60, 4)
-    moved = translate(x, lift(np.array([0.4, 0.1, 0, 0.3])))
-    fit, there = (HoroPCA(**options, objective="robust", model="lorentz", n_init=2).fit(points) for points in (x, moved))
-    assert fit.converged_ and fit.score(x) == pytest.approx(there.score(moved), rel=1e-6)
-    assert fit.partial_fit(x).objective_ == "robust"

@@ -1,4 +1,4 @@
-"""Geodesic submanifolds: hand gradients against autograd and differences, optima against grids, planted answers."""
+"""Geodesic submanifolds: gradients against autograd, optima against grids and lists, planted answers, and how a search ends."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ import torch
 
 from clouds import cloud, spread
 from horopca import BSA, PGA, geometry, metrics
-from horopca._optimize.families import compose
-from horopca._optimize.lbfgs import maximise
-from horopca._optimize.sample import as_sample
+from horopca._optimize.lbfgs import compose, maximise
+from horopca._optimize.multi_start import SearchOptions
+from horopca._optimize.objectives import as_sample
 from horopca._optimize.submanifolds import (
-    anywhere,
+    mean_over_points,
+    nested_frame,
+    search_bsa,
+    search_pga,
+    space_form_pca,
     squared_distance_to,
-    squared_distance_within,
     submanifold_objective,
-    through_origin,
+    submanifolds,
 )
-from horopca.geometry import distance, from_hyperboloid, geodesic_projection, pairwise_distance, to_hyperboloid
+from horopca.geometry import from_hyperboloid, lift, pairwise_distance, to_hyperboloid
 from horopca.geometry.hulls import lorentz_frame
 from horopca.statistics import frechet_mean
 
@@ -59,31 +62,15 @@ def test_objectives_against_autograd(kind, K):
 @pytest.mark.parametrize("kind", ["residual", "flag", "variance"])
 def test_families_pull_gradients_back(kind):
     sample, rng = as_sample(cloud(30, 4, radius=2, seed=2)), np.random.default_rng(0)
-    families = [(through_origin(np.eye(5)), (1, 2, 4), 0)]
-    if kind != "variance":
-        families.append((anywhere(np.eye(5)), (1, 4, 4), 1))
-    for family, shape, fixed in families:
-        theta, step = rng.standard_normal(shape), rng.standard_normal(shape)
-        f = compose(submanifold_objective(sample, kind), family)
+    for through in (True, False)[: 1 + (kind != "variance")]:
+        theta, step = rng.standard_normal((1, 4, 4)), rng.standard_normal((1, 4, 4))
+        fixed = 2 if through else 1
+        theta[:, :2] *= not through
+        f = compose(submanifold_objective(sample, kind), submanifolds(np.eye(5), through))
         step[:, :fixed] = 0  # the point about which the others move
         slope = np.sum(f(theta)[1] * step)
         central = (f(theta + 1e-5 * step)[0][0] - f(theta - 1e-5 * step)[0][0]) / 2e-5
         assert slope == pytest.approx(central, rel=1e-6)
-
-
-def test_distances_within_and_to_a_submanifold_have_their_limits_where_they_are_0():
-    q, zero = np.array([0.0, 0.5]), np.zeros(2)
-    square, slope = squared_distance_within(q, zero, np.sqrt(1 + q))
-    assert np.allclose(square, 0) and np.allclose(slope, -1 / (1 + q))
-    assert np.allclose(np.stack(squared_distance_to(zero, zero, zero + 1)), [[0.0], [1.0]])
-
-
-def test_unexplained_variance_of_a_hull_longhand():
-    x = cloud(50, 6, radius=6, seed=3)
-    hull = lorentz_frame(x[:4])
-    total, expected = np.mean(geometry.radius(x) ** 2), np.mean(distance(x, geodesic_projection(x, hull)) ** 2)
-    assert total - submanifold_objective(as_sample(x), "residual")(x[None, :4])[0][0] == pytest.approx(expected, rel=1e-8)
-    assert np.allclose(hull @ np.diag([-1, *[1] * 6]) @ hull.T, np.diag([-1, 1, 1, 1]), atol=1e-9)
 
 
 def test_optima_against_a_grid():
@@ -104,7 +91,7 @@ def test_the_best_of_many_valleys_is_found(kind):
     rng = np.random.default_rng(7)
     u = rng.standard_normal((12, 6))[rng.integers(12, size=100)] + 0.02 * rng.standard_normal((100, 6))
     u /= np.linalg.norm(u, axis=1, keepdims=True)
-    x = geometry.lift(u * np.sinh(rng.uniform(9, 12, size=(100, 1))))  # a dozen far clusters: a valley for each set of them
+    x = lift(u * np.sinh(rng.uniform(9, 12, size=(100, 1))))  # a dozen far clusters: a valley for each set of them
     make = {"last": lambda seed: BSA(2, strategy="last", model="lorentz", random_state=seed)}.get(
         kind, lambda seed: PGA(2, objective=kind, model="lorentz", random_state=seed)
     )
@@ -112,9 +99,11 @@ def test_the_best_of_many_valleys_is_found(kind):
     scores = [goal(make(seed).fit(x)) for seed in range(2)]
     assert np.allclose(scores, scores[0], rtol=1e-3)
     seen = geometry.translate_to_origin(x, frechet_mean(x).point)
-    family = anywhere(np.eye(7)) if kind == "last" else through_origin(np.eye(7))
+    family = submanifolds(np.eye(7), through=kind != "last")
     f = compose(submanifold_objective(as_sample(seen), "variance" if kind == "variance" else "residual"), family)
-    climbs = maximise(f, rng.standard_normal((8, 4 if kind == "last" else 2, 6)), max_iter=200, tol=1e-9).values
+    theta = rng.standard_normal((8, 4, 6))
+    theta[:, :2] *= kind == "last"  # else the fixed point and the point are the origin
+    climbs = maximise(f, theta, max_iter=200, tol=1e-9).values
     total = 0 if kind == "variance" else np.mean(geometry.radius(seen) ** 2)  # a score is minus what is left unexplained
     assert climbs.max() - total <= scores[0] + 1e-3 * abs(scores[0])
 
@@ -123,8 +112,8 @@ def test_the_best_of_many_valleys_is_found(kind):
 def test_a_planted_submanifold_is_found(radius):
     flat = cloud(80, 2, radius=radius, seed=5)
     rng = np.random.default_rng(5)
-    hull = lorentz_frame(anywhere(np.eye(7))(rng.standard_normal((1, 4, 6)))[0][0])
-    x = geometry.lift((flat @ hull)[:, 1:])
+    hull = lorentz_frame(submanifolds(np.eye(7), False)(rng.standard_normal((1, 4, 6)))[0][0])
+    x = lift((flat @ hull)[:, 1:])
     for options in ({}, {"strategy": "last"}):
         bsa = BSA(2, model="lorentz", random_state=0, **options).fit(x)
         assert bsa.unexplained_variance_[-1] < 1e-6 * metrics.frechet_variance(x, model="lorentz")
@@ -132,3 +121,55 @@ def test_a_planted_submanifold_is_found(radius):
             assert np.allclose(pairwise_distance(bsa.transform(x)), pairwise_distance(x), atol=1e-2)
     # the mean of points of a submanifold lies in it, so PGA finds it as well
     assert PGA(2, model="lorentz", objective="residual", random_state=0).fit(x).unexplained_variance_[-1] < 1e-6
+
+
+# ---------------------------------------------------------------- laws of the search
+
+
+OPTIONS = SearchOptions(4, 0, 300, 1e-9)
+
+
+def on_a_clip(n: int = 60, d: int = 4, radius: float = 9.0):
+    """Most points at one large radius, in clusters: the data that leaves narrow valleys."""
+    rng = np.random.default_rng(3)
+    u = rng.standard_normal((n, d)) * [3, 2, 1, 1]
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    return as_sample(lift(u * np.sinh(np.where(rng.uniform(size=n) < 0.8, radius, 3.0))[:, None]))
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+@pytest.mark.parametrize("sample", [on_a_clip(), as_sample(cloud(60, 4))], ids=["clip", "cloud"])
+def test_the_last_submanifold_is_never_farther_than_the_eigen_solution(sample, K):
+    searches = (search_bsa(sample, K, anchored, True, OPTIONS, np.random.default_rng(0)) for anchored in (False, True))
+    found, through = (search.bases[-1] for search in searches)
+    eigen = [space_form_pca(sample, K, False, power) for power in (0.0, 0.5, 1.0)]
+    near, *others = mean_over_points(sample, np.stack([found, through, *eigen]), squared_distance_to)[0]
+    assert near <= min(others) * (1 + 1e-6)
+
+
+def test_the_eigen_solution_has_the_least_sum_of_squared_sinh():
+    sample = as_sample(cloud(50, 3, seed=2))
+    square = lambda q, B, t: (q, np.ones_like(q))  # sinh^2 of the distance, and its derivative
+    A = np.random.default_rng(0).standard_normal((200, 3, 4)) * 0.7
+    A[:, 0, 0] = 2 + abs(A[:, 0, 0])
+    best = mean_over_points(sample, space_form_pca(sample, 2, False, 0.0)[None], square)[0]
+    assert (best <= mean_over_points(sample, A, square)[0] * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_nested_submanifolds_are_nested(last):
+    sample = as_sample(cloud(40, 4, seed=1))
+    bases = search_bsa(sample, 3, False, last, OPTIONS, np.random.default_rng(0)).bases
+    frame = nested_frame(bases, through=False)
+    J = np.diag([-1.0, 1, 1, 1, 1])
+    assert np.allclose(frame @ J @ frame.T, np.diag([-1.0, 1, 1, 1]), atol=1e-8)
+    for k, A in enumerate(bases, start=1):
+        values = mean_over_points(sample, np.stack([A, frame[: k + 1]]), squared_distance_to)[0]
+        assert values[1] == pytest.approx(values[0], rel=1e-6)
+
+
+def test_a_greedy_search_has_converged_only_if_all_its_ascents_have():
+    sample = as_sample(cloud(40, 4))
+    assert search_pga(sample, 3, "variance", True, OPTIONS, np.random.default_rng(0)).status.converged
+    stopped = search_pga(sample, 3, "variance", True, OPTIONS._replace(max_iter=1, tol=1e-15), np.random.default_rng(0))
+    assert stopped.status.value == "stopped at max_iter"

@@ -78,13 +78,6 @@ def test_a_crowd_is_an_image_of_how_many_points_there_are(ax, colouring):
     assert not ax.collections
 
 
-def test_many_points_are_small_and_stored_as_pixels_and_no_points_are_an_empty_disk(ax, other):
-    many = plot_plane(rng.uniform(-0.5, 0.5, (10_000, 2)), ax=ax).collections[0]
-    assert many.get_rasterized() and many.get_sizes()[0] < 10
-    for edges in ([], None, np.empty((0, 2), dtype=int)):
-        plot_plane(np.empty((0, 2)), [], edges=edges, ax=other).figure.canvas.draw()
-
-
 def test_sizes_are_in_proportion_to_the_axes():
     sizes = []
     for inches in (7.0, 3.5):
@@ -113,12 +106,6 @@ def test_pyplot_creates_the_figure_only_if_no_axes_are_passed(ax, monkeypatch):
         plot_plane(Y)
 
 
-def test_tensors_that_require_gradients_are_drawn(ax):
-    torch = pytest.importorskip("torch")
-    points = torch.nn.Parameter(torch.tensor([[0.1, 0.2], [0.3, -0.2]]))
-    plot_plane(points, ax=ax, companions={"root": points[0]})
-
-
 def test_the_ball():
     ax = new_figure().add_subplot(projection="3d")
     plot_ball(rng.uniform(-0.5, 0.5, (20, 3)), ["a", "b"] * 10, edges=[[0, 1], [2, 3]], title="ball", ax=ax)
@@ -137,21 +124,18 @@ def test_rings_are_numbered_in_the_unit_of_the_user(ax, view):
     assert len(numbers) > 1 and np.allclose(2 * radius(drawn), [float(text.get_text()) for text in numbers], atol=1e-3)
 
 
-def test_deep_points_are_shown_by_distance_and_a_note_says_so(ax, other):
-    plot_plane(DEEP, model="tangent", ax=ax)
-    assert "100% of the points would lie on the rim of the Poincaré disk" in note_on(ax)
-    assert np.ptp(np.linalg.norm(offsets(ax), axis=1)) > 3
-    assert note_on(plot_plane(Y, ax=other)) == "" and other.get_xlim()[1] == pytest.approx(1.02)
-
-
-@pytest.mark.parametrize("view", ["disk", "halfplane"])
-def test_a_view_that_cannot_be_read_says_why(ax, view):
-    assert "of the points lie on the rim to the eye" in note_on(plot_plane(DEEP, view=view, model="tangent", ax=ax))
-
-
-def test_omitted_edges_are_counted(ax):
-    plot_plane(np.full((6000, 2), 0.1), edges=[[0, i] for i in range(1, 6000)], ax=ax)
-    assert note_on(ax) == "edges too short to see: 5,999 of 5,999"
+@pytest.mark.parametrize(
+    ("points", "options", "note"),
+    [
+        (Y, {}, ""),
+        (DEEP, {"model": "tangent"}, "by distance from the centre: 100% of the points would lie on the rim"),
+        (DEEP, {"model": "tangent", "view": "disk"}, '100% of the points lie on the rim to the eye: view="equidistant"'),
+        (np.full((6000, 2), 0.1), {"edges": [[0, i] for i in range(1, 6000)]}, "edges too short to see: 5,999 of 5,999"),
+        (np.empty((0, 2)), {"labels": [], "edges": []}, ""),
+    ],
+)
+def test_a_note_says_what_cannot_be_seen(ax, points, options, note):
+    assert note_on(plot_plane(points, ax=ax, **options))[: len(note) or None] == note
 
 
 # ---------------------------------------------------------------- names
@@ -168,11 +152,6 @@ def test_names_do_not_overlap_and_those_of_central_points_are_kept(ax, other):
     assert not any(box.overlaps(ax.get_legend().get_window_extent()) for box in boxes)
     plot_plane(Y[:3], names=["central", "", ""], ax=other)
     assert [text.get_text() for text in names_on(other)] == ["central"] and note_on(other) == ""
-
-
-def test_names_are_not_read_as_mathematics(ax):
-    plot_plane(Y[:2], names=["$x^2$", "$ & % _"], ax=ax)
-    assert sorted(text.get_text() for text in names_on(ax)) == [r"\$ & % _", r"\$x^2\$"]
 
 
 def test_names_overlap_neither_notes_nor_other_axes():
@@ -231,16 +210,6 @@ def test_legends_are_inside_the_figure_and_apart_from_names(layout, size):
         assert not any(other is not ax and box.overlaps(other.get_window_extent()) for other in panels)
 
 
-def test_long_legends_list_the_most_frequent_classes_and_count_the_others(ax):
-    plot_plane(np.tile(Y, (2, 1)), [f"class {k}" for k in [*range(40), *range(20, 40), *range(20, 40)]], ax=ax)
-    assert list(legend_on(ax)) == [f"class {k}" for k in [*range(11), *range(20, 40)]] + ["and 9 more classes"]
-
-
-def test_long_names_are_shortened_and_both_leaves_of_a_clade_are_kept(ax):
-    plot_plane(Y, ["A/Puerto_Rico/PRV/2016-01-10 – A/Colombia/COL/2016-08-17"] * 20 + ["a" * 20 + "b" * 20] * 20, ax=ax)
-    assert list(legend_on(ax)) == ["A/Puerto_Ric…-01-10 – A/Colombia/C…-08-17", "a" * 18 + "…" + "b" * 12]
-
-
 def test_labels_of_colour_bars_stay_beside_their_axes():
     figure = Figure(figsize=(14, 6.2), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -250,6 +219,20 @@ def test_labels_of_colour_bars_stay_beside_their_axes():
     label = figure.axes[2].yaxis.label.get_window_extent()
     assert label.x1 < right.get_window_extent().x0 and label.height < left.get_window_extent().height
     assert names and not any(name.padded(-2).overlaps(label) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        ([f"class {k}" for k in [*range(40), *range(20, 40)]], [*range(11), *range(20, 40), "and 9 more classes"]),
+        (["A/Puerto_Rico/PRV/2016-01-10 – A/Colombia/COL/2016-08-17"], ["A/Puerto_Ric…-01-10 – A/Colombia/C…-08-17"]),
+        (["a" * 20 + "b" * 20], ["a" * 18 + "…" + "b" * 12]),
+        (["$x^2$", "$ & % _"], [r"\$ & % _", r"\$x^2\$"]),  # not mathematics
+    ],
+)
+def test_legends_list_the_most_frequent_classes_and_shorten_long_names(ax, labels, shown):
+    plot_plane(np.resize(Y, (len(labels), 2)), labels, ax=ax)
+    assert list(legend_on(ax)) == [f"class {one}" if isinstance(one, int) else one for one in shown]
 
 
 @pytest.mark.parametrize(("suffix", "contained"), [("svg", b">&lt;b&gt;</text>"), ("pdf", b"/CIDFontType2"), ("png", b"PNG")])

@@ -74,29 +74,6 @@ def test_a_fit_pays_back_and_says_how_much(tmp_path):
     assert np.isclose(half.stretch_bound_, stretched.stretch_bound_ / 2, rtol=0.2)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        *(
-            (option, r"stretch=True implies spine='free', objective='distortion' and strategy='joint'")
-            for option in ({"spine": "ideal"}, {"objective": "variance"}, {"strategy": "greedy"})
-        ),
-        ({"stretch": 2.0}, r"stretch must be True or False, but is 2\.0"),
-        ({"n_components": 0.9}, r"n_components must be a whole number or None, but is 0\.9"),
-    ],
-)
-def test_errors(options, message):
-    with pytest.raises(ValueError, match=message):
-        HoroPCA(**{"stretch": True, **options}).fit(X)
-
-
-def test_streams_take_it():
-    pca = HoroPCA(**STRETCHED)
-    for batch in np.array_split(X, 2):
-        pca.partial_fit(batch)
-    assert pca.stretch_ > 1 and pca.n_samples_seen_ == len(X)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of four points, one at a radius of 33
 @pytest.mark.parametrize("K", [1, 2])
 @pytest.mark.parametrize(

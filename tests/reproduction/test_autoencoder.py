@@ -40,12 +40,6 @@ def test_the_isometry_term_trades_reconstruction_for_distances(X):
     assert metrics.average_distortion(X, bound.transform(X)) < metrics.average_distortion(X, plain.transform(X))
 
 
-def test_training_stops_early_and_keeps_the_best_weights():
-    X = from_hyperboloid(cloud(300, 3, seed=14))
-    net = HyperbolicAutoencoder(patience=10, max_iter=400, learning_rate=0.3, hidden=()).fit(X)
-    assert net.converged_ and net.n_iter_ < 400 and len(net.loss_curve_) == net.n_iter_ // 10
-
-
 def test_a_point_at_the_mean_has_finite_gradients():
     X = np.concatenate([Z := from_hyperboloid(cloud(12, 3, seed=15)), -Z, np.zeros((1, 3))])
     net = HyperbolicAutoencoder(max_iter=12, hidden=(4, 3)).fit(X)

@@ -16,24 +16,11 @@ from horopca.geometry import busemann, distance, geodesic_hull, geodesic_project
 from reproduction import paper
 
 
-def test_rows_for_columns_are_found_and_the_rate_of_chance_is_reported(monkeypatch):
-    X = make_hierarchy(2, 3, 5, random_state=0).points  # 16 choices of signs, where ten dimensions have 512
-    monkeypatch.setattr(data, "embedding", lambda graph: X)
-    monkeypatch.setattr(defects, "CONTROLS", 3)
-    cell = Cell("reduction", "x", "defects.rows_for_columns", {"graph": "phylo tree", "method": "tpca"})
-    answer = compute(cell)
-    assert isinstance(answer, Answer) and 0 <= answer.result["by_chance"] <= 1
-    figures = (paper.Figure(round(answer.result["distortion"], 2)), paper.Figure(round(answer.result["frechet_variance"], 2)))
-    monkeypatch.setitem(paper.REDUCTION["tpca"], "phylo tree", paper.Row(*figures))
-    again = compute(cell)
-    assert isinstance(again, Answer) and again.result["met"] is True
-
-
 def test_the_slips_of_bsa_and_pga_are_the_methods_where_nothing_slips():
     """Without the clip, midpoints of mirror images are geodesic projections."""
     x = 0.4 * make_hierarchy(2, 3, 5, random_state=0).points
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 2)))[0].T
-    image = to_hyperboloid(defects._midpoints(x, Q))
+    image = to_hyperboloid(defects.mirror_midpoints(x, Q))
     nearest = geodesic_projection(to_hyperboloid(x), geodesic_hull(origin(5), Q))
     np.testing.assert_allclose(image, nearest, atol=1e-12)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -42,21 +41,6 @@ def test_the_committed_cells_are_those_of_the_experiments(committed):
         assert (cell.function, cell.arguments) == (record.cell.function, record.cell.arguments)
 
 
-def test_every_picture_of_the_page_is_there():
-    page = "".join(path.read_text(encoding="utf-8") for path in PAGES)
-    links = re.findall(r"\]\((images/[^)]*)\)", page)
-    assert links and all((ROOT / "docs" / link).exists() for link in links)
-
-
-def test_pictures_of_points_that_are_not_there_stay_as_they_are(committed, monkeypatch, tmp_path):
-    from reproduction import page
-
-    drawn = []
-    monkeypatch.setattr(page, "_draw", lambda picture, path: drawn.append(picture.name))
-    page.draw(store.results_of(committed), EXPERIMENTS, tmp_path)  # which has no clouds of points
-    assert "reduction" in drawn and not {"reduction-disks", "wordnet", "wordnet-horopca"} & set(drawn)
-
-
 # experiment, cell, tolerance: that of chance where a search has some, that of the library of linear algebra where it has none
 GUARDED = [
     ("theorems", "pages_turn_rigidly", None),
@@ -83,13 +67,6 @@ def test_a_handful_of_cells_come_out_as_committed(committed, experiment, name, t
     for quantity, value in record.result.items():
         if isinstance(value, (float, list)) and quantity not in ("kappa", "angle"):
             np.testing.assert_allclose(found.result[quantity], value, rtol=max(tolerance, 1e-6), err_msg=quantity)
-
-
-def test_rows_of_a_table_have_the_columns_of_its_head(committed):
-    """A bar inside a cell would make two of it."""
-    page = "".join(path.read_text(encoding="utf-8") for path in PAGES)
-    for table in re.findall(r"(?:^\|.*\|\n)+", page, flags=re.MULTILINE):
-        assert len({line.count("|") for line in table.splitlines()}) == 1, table.splitlines()[0]
 
 
 def test_every_item_is_where_it_says():

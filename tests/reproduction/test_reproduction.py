@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -19,9 +18,8 @@ from reproduction.__main__ import main
 from reproduction.cells import histogram as histogram_cells
 from reproduction.cells import whitening
 from reproduction.claims import CLAIMS, COLUMNS, claims_text
-from reproduction.command import check_names, publish, stored
+from reproduction.command import publish, stored
 from reproduction.definitions import Cell, Results, Size
-from reproduction.markdown import spread
 from reproduction.page import BLOCKS
 from reproduction.run import Answer, Gap, compute
 
@@ -81,15 +79,12 @@ def invented(monkeypatch):
         return invent(cell)
 
     monkeypatch.setattr("reproduction.run.compute", compute)
-    monkeypatch.setattr("reproduction.page._draw", lambda picture, path: path.write_bytes(b""))
+    monkeypatch.setattr("reproduction.page.draw_picture", lambda picture, path: path.write_bytes(b""))
     return computed
 
 
 def cells_in(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in sorted((folder / "cells").rglob("*.json"))}
-
-
-# ---------------------------------------------------------------- laws
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
@@ -132,16 +127,6 @@ def test_everything_is_written_from_the_cells(invented, tmp_path):
     assert reproduce(["theorems"], out=tmp_path / "out").computed == 1, "a damaged cell is computed again"
 
 
-def test_a_finished_cell_is_never_computed_again(invented, tmp_path):
-    first = reproduce(["sarkar"], out=tmp_path / "out", quick=True)
-    before = cells_in(tmp_path / "out")
-    again = reproduce(["sarkar"], out=tmp_path / "out", quick=True)
-    assert (again.computed, again.kept) == (0, first.computed) and len(invented) == first.computed
-    more = reproduce(["sarkar"], out=tmp_path / "out", runs=2)
-    assert more.kept == first.computed and len(set(invented)) == len(invented)
-    assert before.items() <= cells_in(tmp_path / "out").items()
-
-
 @pytest.mark.parametrize("after", [0, 17])
 def test_an_interruption_anywhere_changes_nothing(invented, tmp_path, after):
     def stop(done, cells, gap):
@@ -158,34 +143,12 @@ def test_an_interruption_anywhere_changes_nothing(invented, tmp_path, after):
     assert cells_in(tmp_path / "cut") == cells_in(tmp_path / "whole")
 
 
-# ---------------------------------------------------------------- other code
-
-
 def test_what_other_code_has_made_is_computed_again_or_said(invented, tmp_path, monkeypatch):
     reproduce(["histogram"], out=tmp_path / "out", quick=True)
     monkeypatch.setattr(store, "code_digest", lambda: "0123456789ab")
     kept = reproduce(["theorems"], out=tmp_path / "out", quick=True, keep_older=True)
     assert "1 parts by code" in kept.page.read_text() and "by code 0123456789ab" in kept.page.read_text()
     assert reproduce(["histogram"], out=tmp_path / "out", quick=True).computed == 1
-
-
-def test_the_digest_follows_the_code_that_computes(monkeypatch, tmp_path):
-    package, here = tmp_path / "src" / "horopca", tmp_path / "reproduction"
-    silent = [package / "cli/run.py", package / "plots/disk.py", here / "page.py", package / "__pycache__/search.pyc"]
-    telling = [package / "search.py", here / "cells/defects.py", package / "datasets/data/points.npz"]
-    for path in silent + telling:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    monkeypatch.setattr(store.horopca, "__file__", str(package / "__init__.py"))
-    monkeypatch.setattr(store, "__file__", str(here / "store.py"))
-    found = [store.code_digest()]
-    for path in silent + telling:
-        path.write_text("changed = True")
-        found.append(store.code_digest())
-    assert len(set(found[: 1 + len(silent)])) == 1 and len(set(found)) == 1 + len(telling)
-
-
-# ---------------------------------------------------------------- what is published
 
 
 def test_publish_merges_into_what_is_there(invented, tmp_path):
@@ -199,12 +162,8 @@ def test_publish_merges_into_what_is_there(invented, tmp_path):
     for name in ("reduction", "whitening"):
         assert EXPERIMENTS[name].title in (tmp_path / "root" / "docs" / f"reproduction-{name}.md").read_text()
     readme = (tmp_path / "root" / "README.md").read_text()
-    assert (
-        readme.startswith("before\n")
-        and readme.endswith("after\n")
-        and "HoroPCA in the paper" in readme
-        and "old" not in readme
-    )
+    assert readme.startswith("before\n") and readme.endswith("after\n")
+    assert "HoroPCA in the paper" in readme and "old" not in readme
     (tmp_path / "root" / "README.md").write_text("no marks")
     with pytest.raises(ValueError, match=r"README.md must have the lines <!-- reproduction -->"):
         publish(tmp_path / "reduction", tmp_path / "root")
@@ -244,37 +203,6 @@ def test_a_computation_that_fails_is_a_gap_and_so_is_what_needs_it(invented, mon
     assert {gap.why for gap in outcome.gaps} == {"too hard", "public.train.0 is missing", "clipped.train.0 is missing"}
 
 
-def test_a_full_disk_is_a_sentence_and_loses_nothing(invented, monkeypatch, tmp_path):
-    write, written = store.write, []
-
-    def full(path, text):
-        if len(written) == 12:
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        written.append(path)
-        write(path, text)
-
-    monkeypatch.setattr(store, "write", full)
-    result = run("sarkar", "--quick", "--out", tmp_path / "out")
-    assert result.exit_code == 1
-    assert "No space left on device" in result.stderr and "run the same command again" in result.stderr
-    assert "Traceback" not in result.output
-    kept = cells_in(tmp_path / "out")
-    assert len(kept) == 12
-    monkeypatch.setattr(store, "write", write)
-    assert run("sarkar", "--quick", "--out", tmp_path / "out").exit_code == 0
-    assert kept.items() <= cells_in(tmp_path / "out").items()
-
-
-def test_help_and_table(tmp_path):
-    assert "python -m reproduction run all --quick" in run("--help").output
-    shown = CliRunner().invoke(main, ["table", "theorems"])
-    assert shown.exit_code == 0 and "Remark A.8" in shown.output
-    assert CliRunner().invoke(main, ["table", "theorems", "--results", str(tmp_path / "none.json")]).exit_code == 1
-
-
-# ---------------------------------------------------------------- the whole, for real
-
-
 # the command as it is, but that it hears an interrupt, as from a terminal, when four cells are finished
 INTERRUPTED = """
 import os, signal
@@ -289,19 +217,14 @@ command.main()
 """
 
 
-def start(out: Path) -> subprocess.Popen:
-    """The command that is interrupted, in a process (group) of its own, as a terminal would start it."""
+@pytest.mark.skipif(os.name == "nt", reason="sends an interrupt to a process group")
+def test_from_start_to_interruption_to_resume(tmp_path):
+    out = tmp_path / "out"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     arguments = [sys.executable, "-c", INTERRUPTED, "run", SMALL, "--quick", "--jobs", "2", "--out", str(out)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background is born deaf to it
-    return subprocess.Popen(arguments, env=environment, start_new_session=True, preexec_fn=heard, **pipes)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends an interrupt to a process group")
-def test_from_start_to_interruption_to_resume(tmp_path):
-    out = tmp_path / "out"
-    process = start(out)
+    process = subprocess.Popen(arguments, env=environment, start_new_session=True, preexec_fn=heard, **pipes)
     _, said = process.communicate(timeout=400)
     assert process.returncode == 130, said
     assert "Interrupted." in said and "the same command resumes there" in said and "Traceback" not in said
@@ -318,15 +241,3 @@ def test_from_start_to_interruption_to_resume(tmp_path):
     whole = stored(store.Store(out))
     some = whole[::8]
     assert [record.result for record in some] == [compute(record.cell).result for record in some], "cells are pure functions"
-
-
-def test_results_are_found_by_their_arguments():
-    cells = [Cell("e", str(k), "m.f", {"a": k % 2, "run": k}) for k in range(4)]
-    results = Results([(cell, {"v": cell.arguments["run"]}) for cell in cells])
-    assert results.values("v", "f", a=1).tolist() == [1, 3] and results.first("f", a=2) is None
-    assert spread(results.values("v", "f", a=0), 1) == "1.0 ± 1.0"
-
-
-def test_names_come_in_the_order_of_the_page():
-    assert check_names(["wordnet", "reduction"]) == ["reduction", "wordnet"]
-    assert check_names(["all"]) == list(EXPERIMENTS)

@@ -28,16 +28,9 @@ def test_the_number_of_parameters_of_a_flag(d, K):
     assert found == d * K - 1 - K * (K - 1) // 2 == d * K - K * (K + 1) // 2 + (K - 1)
 
 
-@pytest.mark.parametrize(
-    "check", ["keeps_busemann_coordinates", "pages_turn_rigidly", "orbits_collapse", "does_not_depend_on_the_base"]
-)
+@pytest.mark.parametrize("check", ["keeps_busemann_coordinates", "pages_turn_rigidly", "orbits_collapse"])
 def test_a_wrong_projection_is_noticed(monkeypatch, check):
     """The checks can fail: with ideal points that are a little off they do."""
     off = lambda x, q, base=None: horospherical_projection(x, q + 0.01 * np.roll(q, 1, axis=1), base)
     monkeypatch.setattr(theorems, "horospherical_projection", off)
-    if check == "does_not_depend_on_the_base":  # true of any ideal points: here the two projections differ
-        calls = iter(range(10**6))
-        monkeypatch.setattr(
-            theorems, "horospherical_projection", lambda x, q, base=None: off(x, q + 0.01 * (next(calls) % 2), base)
-        )
     assert theorems.check(check)["deviation"] > 1e-4

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, Points
 from ..geometry.isometries import BOOSTABLE_TIME, boosted_to_origin
-from ..statistics.means import Mean, Status, exp_from, frechet_mean, newton_terms, total_weight, weights_of
+from ..statistics.means import Mean, Status, exp_from, frechet_mean, newton_terms, weighted_mean
 from .rows import Rows
 
 MANY_ROWS = 1 << 14  # The mean of more rows than this starts from that of a sample.
@@ -36,44 +36,36 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
     """
     weights = rows.weights
     first = frechet_mean(sample) if first is None else first
-    m, total, variance = to_numpy(first.point), total_weight(rows, weights), np.inf
+    m, before = to_numpy(first.point), np.inf
     if m[0] > BOOSTABLE_TIME:
         return frechet_mean(rows, start=m, weights=weights)
     inverse = np.linalg.inv(newton_terms(Points(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
-        square, force = rows.fold(_sums_about(m, weights))
-        if not square / total <= variance * (1 + 1e-12):
+        variance, force = weighted_mean(rows, partial(_sums_about, m), weights)
+        if not variance <= before * (1 + 1e-12):
             break
-        variance = square / total
-        last, before = gradient, float(np.linalg.norm(step))
-        gradient = boosted_to_origin(force, m)[1:] / total
-        if before > 0:  # Broyden's update of the inverse Hessian by the last step
+        before, last, last_size = variance, gradient, float(np.linalg.norm(step))
+        gradient = boosted_to_origin(force, m)[1:]
+        if last_size > 0:  # Broyden's update of the inverse Hessian by the last step
             change = inverse @ (last - gradient)
             inverse += np.outer(step - change, step @ inverse) / (step @ change)
         step = inverse @ gradient
         size = float(np.linalg.norm(step))
         m = exp_from(m, step)
-        next_size = size * min(1.0, size / before) if before > 0 else size
+        next_size = size * min(1.0, size / last_size) if last_size > 0 else size
         if next_size <= 1e-9 + MEAN_ERROR * np.sqrt(variance / rows.shape[0]):
             return Mean(m, variance, n_iter, Status.CONVERGED)
     return frechet_mean(rows, start=to_numpy(first.point), weights=weights)  # the sample does not represent the rows
 
 
-def _sums_about(m: np.ndarray, weights: np.ndarray | None) -> Callable[[Chunk], tuple[float, np.ndarray]]:
-    """A function of a chunk of points: the sums of d^2 and of d / sinh d times the points, d their distances from m (d+1,)."""
-
-    def sums(chunk: Chunk) -> tuple[float, np.ndarray]:
-        xp = array_namespace(chunk.t)
-        against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
-        cosh = chunk.products(against[None, :])[0, :]
-        cosh = xp.where(cosh > 1, cosh, xp.ones_like(cosh))
-        sinh = xp.sqrt(cosh - 1) * xp.sqrt(cosh + 1)
-        d = xp.log(cosh + sinh)
-        weight = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
-        if weights is None:
-            return float(xp.sum(d * d)), to_numpy(chunk.weighted_sums(weight[None, :]))[0]
-        w = weights_of(chunk, weights)
-        return float(w @ (d * d)), to_numpy(chunk.weighted_sums((w * weight)[None, :]))[0]
-
-    return sums
+def _sums_about(m: np.ndarray, chunk: Chunk, weights: Array) -> tuple[float, np.ndarray]:
+    """The weighted sums of d^2 and of d / sinh d times the points of a chunk, d their distances from m (d+1,)."""
+    xp = array_namespace(chunk.t)
+    against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
+    cosh = chunk.products(against[None, :])[0, :]
+    cosh = xp.where(cosh > 1, cosh, xp.ones_like(cosh))
+    sinh = xp.sqrt(cosh - 1) * xp.sqrt(cosh + 1)
+    d = xp.log(cosh + sinh)
+    ratio = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
+    return float(weights @ (d * d)), to_numpy(chunk.weighted_sums((weights * ratio)[None, :]))[0]

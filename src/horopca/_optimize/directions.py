@@ -15,8 +15,8 @@ from scipy.linalg import qr
 
 from ..geometry._arrays import unit
 from .lbfgs import Ascents, Batched, Status, maximise
+from .objectives import Sample
 from .result import Ending
-from .sample import Sample
 
 LEAST_UNEXPLAINED = 1e-7  # A coordinate is redundant if the others explain all but this fraction of its standard deviation.
 
@@ -75,7 +75,9 @@ def search_directions(
     while len(q) < K:
         best = _best_next(sample, q, n_init, max_iter, tol, rng)
         more = np.concatenate([q, unit(best.points[0])])
-        if _unexplained_fractions(sample, more)[-1] < LEAST_UNEXPLAINED:
+        columns = _centred_coordinates(sample, more)
+        size, new = np.linalg.norm(columns[:, -1]), np.abs(np.diag(np.linalg.qr(columns, mode="r")))[-1]
+        if new < LEAST_UNEXPLAINED * size or size <= 1e-13 * np.sqrt(sample.size):  # a smaller spread is rounding
             break
         q, ascents = more, [*ascents, best]
         log(f"{len(q)} of {K} directions")
@@ -85,15 +87,16 @@ def search_directions(
         q = together[qr(_centred_coordinates(sample, together), mode="r", pivoting=True)[1]]
         ascents.append(best)
     # towards a far point the maximum is as narrow as rounding error: an ascent that finds no step upwards has converged
-    endings = [Ending(int(a.n_iter[0]), a.status[0] != Status.MAX_ITER, a.status[0].value) for a in ascents]
-    return q, Ending.of_all(endings)
+    stopped = [ascent for ascent in ascents if ascent.status[0] is Status.MAX_ITER]
+    status = (stopped or ascents[-1:])[0].status[0].value if ascents else "nothing to search"
+    return q, Ending(sum(int(ascent.n_iter[0]) for ascent in ascents), not stopped, status)
 
 
 def _best_next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: float, rng: np.random.Generator) -> Ascents:
     """The ascent to the direction that adds most generalised variance to the directions q."""
 
     def over(rows: int) -> Batched:
-        return generalised_variance(sample.head(min(max(rows, 8 * (len(q) + 1)), sample.size)), q)
+        return generalised_variance(sample.take(slice(max(rows, 8 * (len(q) + 1)))), q)
 
     starts = _starts(sample, 8 * n_init, rng)
     starts = starts[np.argsort(-over(512)(starts)[0], kind="stable")[:n_init]]
@@ -112,12 +115,3 @@ def _starts(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
 def _centred_coordinates(sample: Sample, q: np.ndarray) -> np.ndarray:
     columns = busemann_columns(sample, q)[0]
     return np.asarray(columns - columns.mean(axis=0))
-
-
-def _unexplained_fractions(sample: Sample, q: np.ndarray) -> np.ndarray:
-    """The fraction of the standard deviation of each coordinate that those before it do not explain, shape (K,)."""
-    columns = _centred_coordinates(sample, q)
-    new = np.abs(np.diag(np.linalg.qr(columns, mode="r")))
-    size = np.linalg.norm(columns, axis=0)
-    spread = size > 1e-13 * np.sqrt(sample.size)  # less is rounding
-    return np.where(spread, new / np.where(spread, size, 1), 0.0)

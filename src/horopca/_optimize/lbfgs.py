@@ -76,7 +76,11 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
         small[taken] = np.where(gain[good] > tol * np.abs(found[good]), 0, small[taken] + 1)
         x[taken], g[taken], value[taken], length[taken] = trial[good], slope[good], found[good], 1.0
         direction[taken] = history.direction(g[taken], taken)
-        _shorten(active[~good], length, predicted[~good], gain[~good])
+        # other steps are shortened to the vertex of the parabola through both values, by a factor between 0.1 and 0.5
+        finite = np.isfinite(gain) & np.isfinite(predicted)
+        rise, gain = (np.where(finite, a, 0.0)[~good] for a in (predicted, gain))
+        factor = np.where(rise > gain, np.clip(rise / (2 * np.where(rise > gain, rise - gain, 1.0)), 0.1, 0.5), 0.1)
+        length[active[~good]] *= factor
         stuck = length < SHORTEST_STEP
         status[stuck] = Status.NO_ASCENT
         status[small >= SMALL_GAINS] = Status.CONVERGED
@@ -84,18 +88,22 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
     return Ascents(x.reshape(shape), value, n_iter, status)
 
 
-def _shorten(rows: np.ndarray, length: np.ndarray, predicted: np.ndarray, gain: np.ndarray) -> None:
-    """Shorten steps to the vertex of the parabola through both values, by a factor between 0.1 and 0.5."""
-    finite = np.isfinite(gain) & np.isfinite(predicted)
-    rise, gain = np.where(finite, predicted, 0.0), np.where(finite, gain, 0.0)
-    length[rows] *= np.where(rise > gain, np.clip(rise / (2 * np.where(rise > gain, rise - gain, 1.0)), 0.1, 0.5), 0.1)
-
-
 def _finite(value: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Values (S,) and gradients (S, p); where either is not finite the value is -inf and the gradient 0."""
     g = g.reshape(len(g), -1)
     lost = ~(np.isfinite(value) & np.isfinite(g).all(axis=1))
     return np.where(lost, -np.inf, value), np.where(lost[:, None], 0.0, g)
+
+
+def compose(objective: Batched, family: Callable[[np.ndarray], Any]) -> Batched:
+    """An objective of bases as an objective of the parameters of a family, which maps them to bases and has a pullback."""
+
+    def composed(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        A, pullback = family(theta)
+        values, G = objective(A)
+        return values, pullback(G)
+
+    return composed
 
 
 class _History:

@@ -10,25 +10,23 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
-from ..geometry._arrays import unit
-from ..projections.spines import Spine, spine_basis, spine_from_basis
-from .families import (
+from ..geometry._arrays import to_numpy, unit
+from ..projections.spines import (
     Family,
-    compose,
-    data_directions,
+    Spine,
     extended_spines,
     free_spines,
     ideal_parameters,
     ideal_spines,
-    light_like,
     one_more_vector,
-    random_starts,
-    spectral_basis,
+    spine_basis,
+    spine_from_basis,
 )
-from .lbfgs import Ascents, Status, maximise
-from .objectives import OBJECTIVES, SHARPEST, Objective, objective_over
-from .sample import Sample, some_pairs
+from ..statistics.pairs import pair_offsets
+from .lbfgs import Ascents, Status, compose, maximise
+from .objectives import OBJECTIVES, SHARPEST, Objective, Sample, as_sample, objective_over
 
 Progress = Callable[[str], None]  # called with a line for each round
 
@@ -36,14 +34,17 @@ CANDIDATES = 8  # Candidates that are evaluated for each ascent: an evaluation c
 LEAST_PAIRS = 1 << 12  # Pairs in every round: with fewer, sampling noise decides which ascents continue.
 FEW_ROWS = 1 << 9  # Up to this many points all pairs cost little, and more ascents reach the last round.
 MANY_AXES = 64  # In more dimensions all rounds but the last two use only the first principal axes, at least this many.
-AXES_PER_COMPONENT = 4  # With more components than MANY_AXES / 4 they use more axes.
+AXES_PER_COMPONENT = 4  # With more than 16 components, MANY_AXES are fewer than four for each; then these are used.
 MANY_COMPONENTS = 8  # More components use a quarter of the starts: their optima differ by less (measured at K = 50).
 SINGLE_STARTS = 24  # Factor of n_init for the first component of few points: without it, random points (100 x 20) lose 1 %.
+PERTURBATION = 0.05
+"""Standard deviation of the perturbation of a direction, in every coordinate. Of twenty fits, three with 0.01 end up to 0.08 %
+lower or 0.01 % higher, and two with 0.2 up to 0.05 % lower."""
 STRETCHES = (1.5, 2.2)  # Starting values of the stretch, alternating: the optima on the paper's data lie between 1.3 and 2.6.
 EQUAL_VALUES = 1e-3  # Different optima whose values differ by less than this fraction are reported as equally good.
 DIFFERENT_ANGLE = 0.1  # Optima are different if the angle between their spines (radians) is larger than this.
 SAME_ANGLE = 0.02  # Ascents whose spines differ by less than this angle (radians) lead to the same optimum.
-MERGED_KAPPA = 1e-7  # Below this kappa all ideal points of a spine count as one.
+MERGED_KAPPA = 1e-7  # Below this kappa, where two ideal points are 1e-3 radians apart (4 sqrt(kappa)), they count as one.
 SUBSET_ROWS = 1 << 12
 """Points of a random subset where an approximation is enough: their directions are starts, and their mean is the centre of the
 search. Up to this many points, objectives with many optima get more starts, and a stretch is searched by basin hopping. So is
@@ -52,9 +53,10 @@ HOP_ASCENTS = 8  # The best ascents, which hop. Four find the same on three of f
 # Lengths of the jumps, in turn. Five, with twice the jumps, lose 0.5 % on CS Ph.D. (four seeds).
 HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)
 
-THOROUGH_COMPONENTS = 3  # Up to this many components, which cost little, `search_nested` searches as a separate fit does.
 NEAR_GIVEN = 0.1  # Distance of starts from a given ideal point: 0.03 finds the same optima, 1 five times less often.
-NEXT_DIRECTIONS = 32  # Data directions that are tried as one more component.
+# Data directions that are tried as one more component. With four components of five data sets, 8 lose up to 0.1 % of the
+# variance, and 128 gain nothing.
+NEXT_DIRECTIONS = 32
 
 
 class Round(NamedTuple):
@@ -87,7 +89,6 @@ class Flag(NamedTuple):
     """A nested sequence of spines V_1 < ... < V_K, and how the search for them ended."""
 
     bases: list[np.ndarray]  # k-th of shape (k, d+1); with a stretch, the last has one more column
-    value: float
     n_iter: int
     status: Status
     several: bool = False  # whether another optimum is equally good
@@ -107,31 +108,24 @@ def successive_halving(
         order = np.argsort(-values, kind="stable")
         if number or len(points) <= 4 * round.starts:
             near = order[values[order] >= values[order[0]] - EQUAL_VALUES * abs(values[order[0]])]
-            several = bool((_squared_sines(bases[order[:1]], bases[near]) > DIFFERENT_ANGLE**2).any())
-            order = _distinct(bases, order, round.starts)
+            sines, chosen = _squared_sines(bases), list[int]()
+            several = bool((sines[order[0], near] > DIFFERENT_ANGLE**2).any())
+            for k in order:  # the best, without those whose bases have the span of a better one
+                if len(chosen) < round.starts and (sines[k, chosen] > SAME_ANGLE**2).all():
+                    chosen.append(int(k))
+            order = np.array(chosen)
         found = maximise(compose(objective, family), points[order[: round.starts]], max_iter=round.iterations, tol=round.tol)
         progress(f"round {number + 1}, {len(found.values)} starts, best {found.values.max():.6g}")
         points = found.points
     return found.best(), several
 
 
-def _squared_sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Sums (S, T) of the squared sines of the principal angles between the spans of bases (S, K, m) and (T, K, m)."""
-    P, Q = (np.linalg.qr(X.mT)[0] for X in (A, B))
-    products = P.mT.reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
-    return A.shape[1] - (products**2).reshape(len(A), A.shape[1], len(B), A.shape[1]).sum(axis=(1, 3))
-
-
-def _distinct(bases: np.ndarray, order: np.ndarray, keep: int) -> np.ndarray:
-    """The first `keep` indices of an order, without those whose bases have the span of an earlier one."""
-    if keep == 1:
-        return order[:1]
-    sines = _squared_sines(bases, bases)
-    chosen: list[int] = []
-    for k in order:
-        if len(chosen) < keep and (sines[k, chosen] > SAME_ANGLE**2).all():
-            chosen.append(int(k))
-    return np.array(chosen)
+def _squared_sines(bases: np.ndarray) -> np.ndarray:
+    """Sums (S, S) of the squared sines of the principal angles between the spans of bases (S, K, m)."""
+    S, K, m = bases.shape
+    Q = np.linalg.qr(bases.mT)[0]
+    products = Q.mT.reshape(-1, m) @ np.swapaxes(Q, 0, 1).reshape(m, -1)
+    return K - (products**2).reshape(S, K, S, K).sum(axis=(1, 3))
 
 
 class Search(NamedTuple):
@@ -144,9 +138,9 @@ class Search(NamedTuple):
 
     def objective_for(self, round: Round) -> Objective:
         """The objective of a round; in early rounds the pair variance stands for the Fréchet variance."""
-        part, early = self.sample.head(min(round.rows, self.sample.size)), round.softness > 0.01
+        part, early = self.sample.take(slice(round.rows)), round.softness > 0.01
         name = "variance" if early and self.objective == "frechet" else self.objective
-        return objective_over(part, name, some_pairs(part.size, round.n_offsets, self.rng), round.softness, precise=not early)
+        return objective_over(part, name, pair_offsets(part.size, round.n_offsets, self.rng), round.softness, precise=not early)
 
     def rounds(self, n: int) -> tuple[list[Round], list[Round]]:
         """The early rounds, a few steps from n starts and more from the better ones; and the last rounds."""
@@ -209,17 +203,60 @@ class Search(NamedTuple):
         return best.best().points
 
 
+def data_directions(sample: Sample, shape: tuple[int, int], rng: np.random.Generator, perturbed: bool) -> np.ndarray:
+    """Directions (*shape, d) of random data points, without repetition along the last axis of `shape`; optionally perturbed."""
+    n, directions, (count, K) = sample.size, sample.directions(), shape
+    if K < n:
+        picks = rng.random((count, n)).argpartition(K - 1, axis=-1)[:, :K]
+    else:
+        picks = rng.integers(n, size=shape)
+    u = directions[picks] + (PERTURBATION if perturbed else 1e-9) * rng.standard_normal((*shape, sample.dimension))
+    return np.asarray(u / np.linalg.norm(u, axis=-1, keepdims=True))
+
+
+def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Bases (S, K, d+1) of random spines of three kinds, and of spines along the principal axes.
+
+    The three kinds are spanned by the ideal points of K data directions; have their pole towards or away from a data direction;
+    or are space-like, tilted towards the time axis.
+    """
+    found = []
+    for perturbed in (False, True):
+        corners, poles, q = (data_directions(sample, (count // 6, K), rng, perturbed) for _ in range(3))
+        poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
+        tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
+        found += [np.insert(corners, 0, 1.0, axis=2), ideal_spines(poles)[0], np.concatenate([tilt, q], axis=2)]
+    axes = np.eye(min(sample.dimension, K + 1), sample.dimension)  # each is the pole once, on either side
+    turned = [np.roll(axes, -k, axis=0)[:K] for k in range(len(axes))]
+    poles = np.stack([theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5)])
+    return np.concatenate([*found, ideal_spines(poles)[0]])
+
+
+def spectral_basis(sample: Sample, K: int) -> np.ndarray:
+    """The spine of hyperbolic MDS: the first K eigenvectors of M J, where M holds the second moments of the points."""
+    x = to_numpy(sample.columns)
+    weighted = x if sample.weights is None else x * to_numpy(sample.weights)
+    sizes, axes = eigh(weighted @ x.T / x.shape[1])
+    root = (axes * np.sqrt(sizes.clip(0))) @ axes.T
+    mixed = root[:, 1:] @ root[:, 1:].T - np.outer(root[:, 0], root[:, 0])
+    top = eigh(mixed, subset_by_index=[len(x) - K, len(x) - 1])[1]
+    basis = (root @ top).T
+    sizes = np.linalg.norm(basis, axis=1, keepdims=True)
+    return basis / sizes if sizes.min() > 1e-12 else np.eye(K, len(x), k=1)  # too few points to span K dimensions
+
+
 def search_spine(search: Search, K: int, free: bool, warm: np.ndarray) -> tuple[np.ndarray, Ascents, bool]:
     """The basis (K, d+1) of the best spine, the ascents of the last round, and whether another optimum is equally good.
 
     `warm` (S, K, d+1) holds additional starts. With a stretch, all bases have one more column.
     """
-    sample, d, stretched = search.sample, search.sample.dimension, OBJECTIVES[search.objective].stretched
+    d, stretched = search.sample.dimension, OBJECTIVES[search.objective].stretched
     n = search.options.n_init if K <= MANY_COMPONENTS else max(2, search.options.n_init // 4)
     m = min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
-    coarse = search if m == d else search._replace(sample=sample.along(np.eye(d, m)))
+    coarse = search if m == d else search._replace(sample=search.sample.along(np.eye(d, m)))
     spectral = np.stack([np.eye(K, m + 1, k=1), spectral_basis(coarse.sample, K)])  # of tangent PCA, and of hyperbolic MDS
-    candidates = np.concatenate([spectral, random_starts(coarse.sample.head(SUBSET_ROWS), K, CANDIDATES * n, search.rng)])
+    few = coarse.sample.take(slice(SUBSET_ROWS))
+    candidates = np.concatenate([spectral, random_starts(few, K, CANDIDATES * n, search.rng)])
     if stretched:
         candidates = _with_stretches(candidates)
     candidates = np.concatenate([candidates, np.delete(warm, slice(m + 1, d + 1), axis=2)])
@@ -245,24 +282,22 @@ def _with_stretches(bases: np.ndarray) -> np.ndarray:
     return np.concatenate([bases, np.broadcast_to(columns, (*bases.shape[:2], 1))], axis=2)
 
 
-def search_joint(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
+def search_joint(search: Search, K: int, free: bool) -> Flag:
     """Search for all K components together; then for the nested spines inside the one that they span."""
-    stretched, free = OBJECTIVES[objective].stretched, spine == "free"
+    stretched, d, warm = OBJECTIVES[search.objective].stretched, search.sample.dimension, search.options.warm
     if K == 1 and not stretched:
-        return search_greedy(sample, K, spine, objective, options, rng)
-    warm = np.zeros((0, K, sample.dimension + 1 + stretched)) if options.warm is None else options.warm[-1][None]
-    basis, ends, several = search_spine(Search(sample, objective, options, rng), K, free, warm)
-    inside = basis[:, : sample.dimension + 1]
-    flag = _flag_inside(sample.head(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS), inside, objective, options, rng, free)
-    return Flag([*flag, basis], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0], several)
+        return search_greedy(search, K, free)
+    starts = np.zeros((0, K, d + 1 + stretched)) if warm is None else warm[-1][None]
+    basis, ends, several = search_spine(search, K, free, starts)
+    inside = _flag_inside(search, basis[:, : d + 1], free)
+    return Flag([*inside, basis], int(ends.n_iter[0]), ends.status[0], several)
 
 
-def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
+def search_greedy(search: Search, K: int, free: bool) -> Flag:
     """Search for one component after another, each the best addition to those before it (the paper's greedy method)."""
-    free, search = spine == "free", Search(sample, objective, options, rng)
-    bases, ends, several = [np.zeros((0, sample.dimension + 1))], [], False
+    options, bases, ends, several = search.options, [np.zeros((0, search.sample.dimension + 1))], [], False
     for k in range(K):
-        n = (SINGLE_STARTS if sample.size <= FEW_ROWS and k == 0 else 2) * options.n_init
+        n = (SINGLE_STARTS if search.sample.size <= FEW_ROWS and k == 0 else 2) * options.n_init
         family, last = extended_spines(bases[-1], free), search.rounds(n)[1]
         candidates = [] if options.warm is None else [options.warm[k][-1:, (0 if free else 1) :]]
         for starts in _additions(search, bases[-1], free, n):
@@ -273,7 +308,7 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: S
         ends.append(best)
         several = several or another
     worst = next((end for end in ends if not end.status[0].converged), ends[-1])
-    return Flag(bases[1:], float(ends[-1].values[0]), int(worst.n_iter[0]), worst.status[0], several)
+    return Flag(bases[1:], int(worst.n_iter[0]), worst.status[0], several)
 
 
 def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np.ndarray]:
@@ -281,9 +316,9 @@ def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np
 
     An optimum with nearly merged ideal points attracts only a hundredth of all directions, and ascents to it are slow.
     """
-    few = search.sample.head(SUBSET_ROWS if len(given) == 0 else SUBSET_ROWS // 4)
+    few = search.sample.take(slice(SUBSET_ROWS if len(given) == 0 else SUBSET_ROWS // 4))
     q, perturbed = few.directions(), data_directions(few, (2 * n, 1), search.rng, perturbed=True)[:, 0]
-    vectors = light_like(np.concatenate([q, perturbed]))
+    vectors = np.insert(np.concatenate([q, perturbed]), 0, 1.0, axis=1)  # light-like
     if free:
         tilt = search.rng.standard_normal((len(perturbed), 1))
         anywhere = search.rng.standard_normal((len(perturbed), vectors.shape[1]))  # mostly orthogonal to the data
@@ -291,16 +326,14 @@ def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> list[np
     sides = q[: 1 + n // (2 * len(given) + 1)]
     near = unit(unit(given[:, None, 1:]) + NEAR_GIVEN * np.concatenate([sides, -sides])).reshape(-1, q.shape[1])
     objective, found = search.objective_for(Round(0, few.size, max(6, 4 * LEAST_PAIRS // few.size), 0, 0.1)), []
-    for some, keep in ((vectors, n), (light_like(near), -(-n // 8)))[: 1 + (len(given) > 0)]:
+    for some, keep in ((vectors, n), (np.insert(near, 0, 1.0, axis=1), -(-n // 8)))[: 1 + (len(given) > 0)]:
         bases = np.concatenate([np.broadcast_to(given, (len(some), *given.shape)), some[:, None]], axis=1)
         order = np.argsort(-objective(bases, gradient=False)[0], kind="stable")
         found.append(np.asarray(some[order[:keep], (0 if free else 1) :]))
     return found
 
 
-def _flag_inside(
-    sample: Sample, basis: np.ndarray, objective: str, options: SearchOptions, rng: np.random.Generator, free: bool
-) -> list[np.ndarray]:
+def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarray]:
     """Bases (k, d+1), k = 1 .. K-1, of the spines found greedily inside the span of `basis`.
 
     This K-dimensional problem runs on the host: on a GPU it takes a third longer (0.32 s, not 0.24, for K = 8 on an H200).
@@ -308,8 +341,11 @@ def _flag_inside(
     K, size = len(basis), basis.size
     n_init = 8 if size < 200 else 4 if size < 5000 else 2
     axes = np.linalg.qr(basis[:, 1:].T)[0]
-    objective = "variance" if OBJECTIVES[objective].stretched else objective
-    search = Search(sample.along(axes).on_host(), objective, SearchOptions(n_init, 8, 40, options.tol), rng)
+    few = search.sample.take(slice(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS))
+    weights = None if few.weights is None else to_numpy(few.weights)
+    sample = as_sample(to_numpy(few.points()), weights).along(axes)._replace(reach=few.reach)
+    objective = "variance" if OBJECTIVES[search.objective].stretched else search.objective
+    search = Search(sample, objective, SearchOptions(n_init, 8, 40, search.options.tol), search.rng)
     basis = np.column_stack([basis[:, 0], basis[:, 1:] @ axes])
     if free:
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
@@ -323,47 +359,25 @@ def _flag_inside(
     bases = [given] if len(given) else []
     while len(bases) < K - 1:
         family, m = one_more_vector(given, centre, spread), spread.shape[1]
-        starts = np.array([[1.0], [-1.0]]) if m == 1 else rng.standard_normal((n_init, m))
+        starts = np.array([[1.0], [-1.0]]) if m == 1 else search.rng.standard_normal((n_init, m))
         best = search.ascend(family, starts, search.rounds(n_init)[0])[0].points[:1]
         given = family(best)[0][0]
         bases.append(given)
     return [np.column_stack([inner[:, 0], inner[:, 1:] @ axes.T]) for inner in bases]
 
 
-# ---------------------------------------------------------------- a curve over the number of components
-
-
-def search_nested(
-    sample: Sample, K: int, spine: str, objective: str, options: Callable[[int], SearchOptions]
-) -> list[np.ndarray]:
-    """Bases (k, d+1) of spines of k = 1 .. K components (with a stretch (k, d+2)), each searched jointly.
-
-    Up to THOROUGH_COMPONENTS they are found by `search_joint`, with the options for that number; above by `search_next`.
-    """
-    d = sample.dimension
-    found = [np.zeros((0, d + 1))]
-    for k in range(1, K + 1):
-        rng = np.random.default_rng(0)
-        if k <= THOROUGH_COMPONENTS and k < d:
-            found.append(search_joint(sample, k, spine, objective, options(k), rng).bases[-1])
-        else:
-            found.append(search_next(sample, found[-1][:, : d + 1], spine, objective, rng))
-    return found[1:]
-
-
-def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, rng: np.random.Generator) -> np.ndarray:
+def search_next(sample: Sample, given: np.ndarray, free: bool, objective: str) -> np.ndarray:
     """The basis (k+1, d+1) of a spine with one component more than a given spine (k, d+1); all components are optimised again.
 
     The search starts from the given spine and one more vector, light-like or space-like, along a data point or an axis. It
     has few other starts, so it may miss an optimum that `search_joint` finds.
     """
-    k, d = len(given) + 1, sample.dimension
-    free, stretched = spine == "free", OBJECTIVES[objective].stretched
+    k, d, stretched = len(given) + 1, sample.dimension, OBJECTIVES[objective].stretched
     if k == d:  # the spine of all dimensions loses nothing: no search is needed
         whole = np.eye(d, d + 1 + stretched, k=1)
         return whole if free or d == 1 else np.asarray(ideal_spines(ideal_parameters(whole))[0])
-    q = sample.head(NEXT_DIRECTIONS).directions()
-    vectors = np.concatenate([light_like(q), np.pad(q, ((0, 0), (1, 0))), np.eye(d + 1)[1:]])
+    q = sample.take(slice(NEXT_DIRECTIONS)).directions()
+    vectors = np.concatenate([np.insert(q, 0, 1.0, axis=1), np.insert(q, 0, 0.0, axis=1), np.eye(d + 1)[1:]])
     starts = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
-    search = Search(sample, objective, NEXT_OPTIONS, rng)
+    search = Search(sample, objective, NEXT_OPTIONS, np.random.default_rng(0))
     return search_spine(search, k, free, _with_stretches(starts) if stretched else starts)[0]

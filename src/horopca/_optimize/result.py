@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 
@@ -13,12 +12,3 @@ class Ending(NamedTuple):
     converged: bool
     status: str
     remedy: str = ""
-
-    @classmethod
-    def of_all(cls, searches: Iterable[Any], remedy: str = "") -> Ending:
-        """The result of consecutive searches: converged if all have, else with the status of the first that has not."""
-        searches = list(searches)
-        if not searches:
-            return cls(0, True, "nothing to search", remedy)
-        worst = next((search for search in searches if not search.converged), searches[-1])
-        return cls(sum(search.n_iter for search in searches), bool(worst.converged), worst.status, remedy)

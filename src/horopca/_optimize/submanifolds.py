@@ -20,14 +20,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..geometry import lift
-from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame, split_bases, split_basis
+from ..geometry._arrays import split_bases
+from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame
 from ..geometry.isometries import boosted
-from ..projections.spines import NO_DIRECTION
-from .families import Family, Pullback, one_more_vector
+from ..projections.spines import NO_DIRECTION, Family, Pullback, one_more_vector
 from .lbfgs import Ascents, Status
 from .multi_start import FEW_ROWS, Flag, Round, SearchOptions, successive_halving
-from .objectives import Objective
-from .sample import BLOCK, Sample
+from .objectives import BLOCK, Objective, Sample
 
 EXHAUSTIVE_ROWS = 2048  # Up to this many points every start is evaluated on all points, and all their directions are starts.
 EXCHANGE_POINTS = 128  # Data points tried in place of each point of a hull. 64 leave 0.5 % more unexplained (CS Ph.D., K = 3).
@@ -120,27 +119,12 @@ def submanifold_objective(sample: Sample, name: str) -> Objective:
 # ---------------------------------------------------------------- families
 
 
-def through_origin(frame: np.ndarray) -> Family:
-    """Submanifolds through the origin, inside that of a Lorentz-orthonormal frame (m+1, d+1), along K directions (S, K, m)."""
-
-    def family(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        A = np.zeros((len(theta), theta.shape[1] + 1, theta.shape[2] + 1))
-        A[:, 0, 0], A[:, 1:, 1:] = 1, theta
-        return A @ frame, lambda G: (G @ frame.T)[:, 1:, 1:]
-
-    return family
-
-
-def directions_from_origin(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
-    """The parameters in `through_origin`, orthonormal, of a basis (K+1, d+1) whose first row is the origin."""
-    return np.asarray(np.linalg.qr(_coordinates(A, frame)[1:, 1:].T)[0].T)
-
-
-def anywhere(frame: np.ndarray) -> Family:
+def submanifolds(frame: np.ndarray, through: bool) -> Family:
     """Submanifolds inside that of a Lorentz-orthonormal frame (m+1, d+1), through a point and along K directions.
 
     theta (S, K+2, m) holds a fixed point f, and the space parts of the point and of the directions after the translation that
-    takes f to the origin, so that steps have the same scale far from the origin.
+    takes f to the origin, so that steps have the same scale far from the origin. With `through`, the point is fixed, too: with
+    f = 0 and the point at the origin, all pass through the origin.
     """
 
     def family(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
@@ -151,6 +135,7 @@ def anywhere(frame: np.ndarray) -> Family:
         def pullback(G: np.ndarray) -> np.ndarray:
             g = boosted(G @ frame.T, f)
             g[:, 0, 1:] += g[:, :1, 0] * theta[:, 1] / A[:, 0, :1]
+            g[:, : int(through)] = 0
             return np.concatenate([np.zeros_like(theta[:, :1]), g[:, :, 1:]], axis=1)
 
         return boosted(A, f) @ frame, pullback
@@ -159,22 +144,16 @@ def anywhere(frame: np.ndarray) -> Family:
 
 
 def point_and_directions(A: np.ndarray, frame: np.ndarray, anchor: int) -> np.ndarray:
-    """The parameters in `anywhere` of a basis (K+1, d+1).
+    """The parameters in `submanifolds` of a basis (K+1, d+1), whose first row is the origin if the anchor is 0.
 
     The fixed point is the point nearest to the origin in the submanifold of the first `anchor` + 1 rows.
     """
-    A = _coordinates(A, frame)
+    A = A[:, 1:] @ frame[:, 1:].T - np.outer(A[:, 0], frame[:, 0])  # coordinates (K+1, m+1) in the frame
+    A[:, 0] *= -1
     f = lorentz_frame(A[: anchor + 1])[0, 1:]
     seen = boosted(A[None], lift(-f)[None, None])[0]
-    directions = np.concatenate([split_basis(seen[: anchor + 1])[2], seen[anchor + 1 :, 1:]])
+    directions = np.concatenate([split_bases(seen[: anchor + 1])[1:, 1:], seen[anchor + 1 :, 1:]])
     return np.concatenate([f[None], 0 * f[None], np.linalg.qr(directions.T)[0].T])
-
-
-def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
-    """Coordinates (k, m+1) of the projections of vectors A (k, d+1) in a Lorentz-orthonormal frame (m+1, d+1)."""
-    products: np.ndarray = A[:, 1:] @ frame[:, 1:].T - np.outer(A[:, 0], frame[:, 0])
-    products[:, 0] *= -1
-    return products
 
 
 # ---------------------------------------------------------------- starts
@@ -202,7 +181,7 @@ def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, 
     points = (sample.columns / sample.columns[0])[:, : max(EXCHANGE_POINTS, K + 1)].T
     hulls = points[[rng.choice(len(points), K + 1, replace=len(points) <= K) for _ in range(n_init)]]
     hulls[:, : int(through)] = np.eye(1, len(sample.columns))
-    objective, drawn = submanifold_objective(sample.head(FEW_ROWS), name), hulls.copy()
+    objective, drawn = submanifold_objective(sample.take(slice(FEW_ROWS)), name), hulls.copy()
     best = objective(hulls, gradient=False)[0]
     for slot in SWEEPS * list(range(int(through), K + 1)):
         trials = np.repeat(hulls[:, None], len(points), axis=1)
@@ -220,7 +199,7 @@ def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, 
 def _best_ascent(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
     """The best ascent from some parameters; the second round also compares the starts themselves."""
     n_init, _, max_iter, tol, progress, _ = options
-    objective_for = lambda round: submanifold_objective(sample.head(round.rows), name)
+    objective_for = lambda round: submanifold_objective(sample.take(slice(round.rows)), name)
     first = Round(2 * n_init, FEW_ROWS, 0, 12, tol=tol)
     last = [Round(n_init, EXHAUSTIVE_ROWS, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
     found = successive_halving(objective_for, family, starts, [first], progress)[0].points
@@ -228,32 +207,45 @@ def _best_ascent(sample: Sample, name: str, family: Family, starts: np.ndarray, 
     return successive_halving(objective_for, family, np.concatenate([found, starts]), rounds, progress)[0]
 
 
+def _search_inside(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
+    """The best nested submanifolds inside that of a frame: anywhere, or through the origin if the anchor is 0."""
+    family = submanifolds(frame, through=anchor == 0)
+    theta = np.stack([point_and_directions(A, frame, anchor) for A in starts])
+    best = _best_ascent(sample, name, family, theta, options)
+    A = family(best.points[:1])[0][0]
+    return Flag([A[: k + 1] for k in range(1, len(A))], int(best.n_iter[0]), best.status[0])
+
+
+def _one_by_one(sample: Sample, K: int, spread: np.ndarray, name: str, options: SearchOptions) -> Flag:
+    """Nested submanifolds found greedily, with directions in the span of the columns of `spread` (d+1, m)."""
+    flag = Flag([np.eye(1, sample.dimension + 1)], 0, Status.CONVERGED)
+    starts = np.concatenate([sample.take(slice(EXHAUSTIVE_ROWS)).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
+    starts = starts[np.linalg.norm(starts, axis=1) > 0]
+    for _ in range(K):
+        family = one_more_vector(flag.bases[-1], np.zeros(len(spread)), spread)
+        best = _best_ascent(sample, name, family, starts, options)
+        basis = family(best.points[:1])[0][0]
+        flag = _joined(Flag([*flag.bases, basis], int(best.n_iter[0]), best.status[0]), flag)
+    return flag._replace(bases=flag.bases[1:])
+
+
+def _joined(flag: Flag, before: Flag) -> Flag:
+    """Nested submanifolds with the status of two searches: that of one that has not converged, if any."""
+    worst = flag if before.status.converged else before
+    return flag._replace(n_iter=flag.n_iter + before.n_iter, status=worst.status)
+
+
 def search_pga(sample: Sample, K: int, name: str, greedy: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """The best K-dimensional submanifold through the origin and those inside it; if `greedy`, one direction after another."""
     whole, quiet = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
     if greedy or K == sample.dimension:
         return _one_by_one(sample, K, whole[:, 1:], name, options)
-    family = through_origin(whole)
-    bases = [space_form_pca(sample, K, True, power) for power in (0.0, 1.0)]
-    hulls = [*bases, *_hull_starts(sample, K, True, name, options.n_init, rng)]
-    greedily = _one_by_one(sample, K, whole[:, 1:], name, quiet)
-    starts = np.stack([directions_from_origin(A, whole) for A in (*hulls, greedily.bases[-1])])
-    best = _best_ascent(sample, name, family, starts, options)
-    A = family(best.points[:1])[0][0]
-    inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], name, quiet)
-    return _flag([*inside.bases, A], best, inside)
-
-
-def _one_by_one(sample: Sample, K: int, spread: np.ndarray, name: str, options: SearchOptions) -> Flag:
-    """Nested submanifolds found greedily, with directions in the span of the columns of `spread` (d+1, m)."""
-    flag = Flag([np.eye(1, sample.dimension + 1)], 0.0, 0, Status.CONVERGED)
-    starts = np.concatenate([sample.head(EXHAUSTIVE_ROWS).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
-    starts = starts[np.linalg.norm(starts, axis=1) > 0]
-    for _ in range(K):
-        family = one_more_vector(flag.bases[-1], np.zeros(len(spread)), spread)
-        best = _best_ascent(sample, name, family, starts, options)
-        flag = _flag([*flag.bases, family(best.points[:1])[0][0]], best, flag)
-    return flag._replace(bases=flag.bases[1:])
+    starts = [space_form_pca(sample, K, True, power) for power in (0.0, 1.0)]
+    starts += [*_hull_starts(sample, K, True, name, options.n_init, rng)]
+    starts.append(_one_by_one(sample, K, whole[:, 1:], name, quiet).bases[-1])
+    best = _search_inside(sample, name, whole, starts, 0, options)
+    inside = _one_by_one(sample, K - 1, np.linalg.qr(best.bases[-1][1:].T)[0], name, quiet)
+    return _joined(best._replace(bases=[*inside.bases, best.bases[-1]]), inside)
 
 
 def search_bsa(sample: Sample, K: int, through: bool, last: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
@@ -273,25 +265,7 @@ def search_bsa(sample: Sample, K: int, through: bool, last: bool, options: Searc
         return _search_inside(sample, "flag", whole, starts, int(not through), options)
     best = _search_inside(sample, "residual", whole, starts, 0 if through else K, options)
     flag = _search_inside(sample, "flag", lorentz_frame(best.bases[-1]), starts, int(not through), quiet)
-    return _flag([*flag.bases[:-1], best.bases[-1]], best, flag)
-
-
-def _search_inside(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
-    """The best nested submanifolds inside that of a frame: anywhere, or through the origin if the anchor is 0."""
-    family = anywhere(frame) if anchor else through_origin(frame)
-    theta = [point_and_directions(A, frame, anchor) if anchor else directions_from_origin(A, frame) for A in starts]
-    ends = _best_ascent(sample, name, family, np.stack(theta), options)
-    A = family(ends.points[:1])[0][0]
-    return _flag([A[: k + 1] for k in range(1, len(A))], ends)
-
-
-def _flag(bases: list[np.ndarray], ends: Ascents | Flag, before: Flag | None = None) -> Flag:
-    """Nested submanifolds with the status of the searches: that of one that has not converged, if any."""
-    first = ends if isinstance(ends, Flag) else Flag([], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0])
-    if before is None:
-        return first._replace(bases=bases)
-    worst = first if before.status.converged else before
-    return first._replace(bases=bases, n_iter=first.n_iter + before.n_iter, status=worst.status)
+    return _joined(best._replace(bases=[*flag.bases[:-1], best.bases[-1]]), flag)
 
 
 def nested_frame(bases: list[np.ndarray], through: bool) -> np.ndarray:
@@ -304,6 +278,4 @@ def nested_frame(bases: list[np.ndarray], through: bool) -> np.ndarray:
         Q, V = np.linalg.qr(A.T)[0], np.linalg.qr(basis.T)[0].T
         A = np.concatenate([A, np.linalg.svd(V - (V @ Q) @ Q.T)[2][:1]])
     whole = np.eye(A.shape[1])
-    if through:
-        return np.asarray(through_origin(whole)(directions_from_origin(A, whole)[None])[0][0])
-    return np.asarray(anywhere(whole)(point_and_directions(A, whole, 1)[None])[0][0])
+    return np.asarray(submanifolds(whole, through)(point_and_directions(A, whole, int(not through))[None])[0][0])

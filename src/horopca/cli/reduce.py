@@ -24,7 +24,8 @@ from ..io.output import OutputSet, check_output
 from ..io.stores import check_store
 from ..io.streaming import STREAMED, add_reduced_file, fit_to, is_large
 from ..metrics import average_distortion
-from ..metrics.comparison import METHODS, NEAR_MEASURES, kept_neighbours, report_pairs
+from ..metrics.comparison import METHODS, kept_neighbours, report_pairs
+from ..metrics.neighbours import NEAR_MEASURES
 from . import options as opt
 from .compare import few_neighbours
 from .console import log, print_rows, progress_bar, report, state, to_json

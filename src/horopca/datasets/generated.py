@@ -41,12 +41,10 @@ def balanced_tree(branching: int = 3, depth: int = 3) -> RootedTree:
     >>> balanced_tree(branching=2, depth=2).parent
     array([-1,  0,  0,  1,  1,  2,  2])
     """
-    branching, depth = check_count("branching", branching, 1), check_count("depth", depth, 0)
-    n, level = 1, 0
-    while level < depth and n <= LARGEST:
-        level, n = level + 1, n * branching + 1
+    branching, depth = check_count("branching", branching, 1), check_count("depth", depth, 0, LARGEST)
+    n = sum(branching**level for level in range(depth + 1))
     if n > LARGEST:
-        raise ValueError(f"branching={branching} and depth={depth} make more than {LARGEST:,} nodes. Take smaller ones.")
+        raise ValueError(f"branching={branching} and depth={depth} make {n:,} nodes, more than {LARGEST:,}. Take smaller ones.")
     return RootedTree((np.arange(n) - 1) // branching)
 
 
@@ -73,29 +71,19 @@ def random_tree(n_nodes: int, *, kind: str = "uniform", random_state: Any = None
     >>> random_tree(6, random_state=0).parent.tolist()
     [-1, 0, 1, 2, 1, 1]
     """
-    check_choice("kind", kind, KINDS)
-    n = check_count("n_nodes", n_nodes, 1, LARGEST)
-    return RootedTree(KINDS[kind](n, seeded_generator(random_state)))
-
-
-def _recursive(n: int, rng: np.random.Generator) -> np.ndarray:
-    return np.append(-1, (rng.random(n - 1) * np.arange(1, n)).astype(np.int64))
-
-
-def _preferential(n: int, rng: np.random.Generator) -> np.ndarray:
-    parent, tickets = np.full(n, -1), np.zeros(2 * n, dtype=np.int64)  # a ticket for each node and for each child of it
-    for child in range(1, n):
-        parent[child] = tickets[rng.integers(2 * child - 1)]
-        tickets[2 * child - 1 : 2 * child + 1] = parent[child], child
-    return parent
-
-
-def _uniform(n: int, rng: np.random.Generator) -> np.ndarray:
-    # Aldous (1990): node i joins the smaller of a random node and the node before it
-    return np.append(-1, np.minimum(rng.integers(n, size=n - 1), np.arange(n - 1)))
-
-
-KINDS = {"uniform": _uniform, "recursive": _recursive, "preferential": _preferential}
+    check_choice("kind", kind, ("uniform", "recursive", "preferential"))
+    n, rng = check_count("n_nodes", n_nodes, 1, LARGEST), seeded_generator(random_state)
+    parent = np.full(n, -1)
+    if kind == "uniform":  # Aldous (1990): node i joins the smaller of a random node and the node before it
+        parent[1:] = np.minimum(rng.integers(n, size=n - 1), np.arange(n - 1))
+    elif kind == "recursive":
+        parent[1:] = rng.random(n - 1) * np.arange(1, n)
+    else:
+        tickets = np.zeros(2 * n, dtype=np.int64)  # one for each node and one for each child of it
+        for child in range(1, n):
+            parent[child] = tickets[rng.integers(2 * child - 1)]
+            tickets[2 * child - 1 : 2 * child + 1] = parent[child], child
+    return RootedTree(parent)
 
 
 class Hierarchy(NamedTuple):
@@ -163,18 +151,15 @@ def make_hierarchy(
             f"{step * depth:g}. Use a smaller step or depth."
         )
     rng, parent = seeded_generator(random_state), balanced_tree(branching, depth).parent
-    n = len(parent)
-    branch = np.arange(n)  # of the root: 1, 2, ... at depth 1, inherited below
-    x = np.tile(origin(n_features), (n, 1))
+    x = np.tile(origin(n_features), (len(parent), 1))
+    labels = ["root", *(f"branch {b}" for b in range(1, branching + 1))]
     for p in range(parent[-1] + 1):
-        children = slice(p * branching + 1, (p + 1) * branching + 1)
         # seen from the parent: away from the grandparent, and from the root anywhere
-        ahead = -_unit(translate_to_origin(x[parent[p]], x[p])[1:]) if p else np.zeros(n_features)
-        noise = _unit(rng.standard_normal((branching, n_features)))
-        v = step * _unit(ahead + spread * noise if p else noise)
-        x[children] = translate(to_hyperboloid(v, "tangent"), x[p])
-        branch[children] = branch[p] if p else branch[children]
-    labels = [f"branch {b}" if b else "root" for b in branch]
+        v = _unit(rng.standard_normal((branching, n_features)))
+        if p:
+            v = _unit(spread * v - _unit(translate_to_origin(x[parent[p]], x[p])[1:]))
+            labels += [labels[p]] * branching
+        x[p * branching + 1 : (p + 1) * branching + 1] = translate(to_hyperboloid(step * v, "tangent"), x[p])
     return Hierarchy(from_hyperboloid(x, "poincare"), parent, labels)
 
 

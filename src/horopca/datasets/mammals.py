@@ -9,8 +9,7 @@ import numpy as np
 
 from ..io import load_edges
 
-ROOT = "mammal.n.01"
-SPLIT = ("placental.n.01", "carnivore.n.01", "ungulate.n.01")  # Their children are groups of their own.
+LARGE = ("mammal.n.01", "placental.n.01", "carnivore.n.01", "ungulate.n.01")  # Their children are groups of their own.
 
 
 class Mammals(NamedTuple):
@@ -61,15 +60,9 @@ def load_mammals() -> Mammals:
         points = archive["X"].astype(np.float64)
     names = [synset.rpartition(".n.")[0].replace("_", " ") for synset in graph.names]
     mammals = Mammals(points, names, graph.names, graph.edges, [])
-    return mammals._replace(labels=_branches(mammals))
-
-
-def _branches(mammals: Mammals) -> list[str]:
-    """For each synset its highest ancestor that is not one of the largest."""
-    large = {mammals.synsets.index(synset) for synset in (ROOT, *SPLIT)}
-    parent, labels = mammals.parent, []
-    for row in range(len(parent)):
+    large, parent = {graph.names.index(synset) for synset in LARGE}, mammals.parent
+    for row in range(len(names)):  # the label is the highest ancestor that is not one of the largest
         while row not in large and parent[row] not in large:
             row = parent[row]
-        labels.append(mammals.names[row])
-    return labels
+        mammals.labels.append(names[row])
+    return mammals

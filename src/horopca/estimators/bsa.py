@@ -9,7 +9,7 @@ import numpy as np
 from .._input.arguments import check_choice
 from .._input.coordinates import ModelChoice
 from .._optimize.multi_start import Flag, SearchOptions
-from .._optimize.sample import Sample
+from .._optimize.objectives import Sample
 from .._optimize.submanifolds import search_bsa
 from .fitting import fitted_coordinates
 from .geodesic import GeodesicReduction

@@ -11,8 +11,8 @@ from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
 from .._input.threads import one_blas_thread
 from .._optimize.directions import search_directions
+from .._optimize.objectives import as_sample
 from .._optimize.result import Ending
-from .._optimize.sample import as_sample
 from ..geometry import busemann, lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy
 from ..geometry.isometries import translate_ideal

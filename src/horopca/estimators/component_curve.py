@@ -15,7 +15,7 @@ from .._input.coordinates import Coordinates
 from .._input.progress import Progress, logged
 from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread, run_jobs
-from .._optimize.multi_start import search_nested
+from .._optimize.multi_start import Search, search_joint, search_next
 from ..geometry import pairwise_distance
 from ..geometry.isometries import Frame
 from ..projections.spines import Spine, spine_from_basis
@@ -23,7 +23,7 @@ from ..statistics.pairs import relative_change
 from .base import HyperbolicReduction
 from .folds import group_numbers, make_folds
 from .horopca import HoroPCA
-from .horopca_fit import canonical_order, centred_sample, check_search, merge_copies, search_options, spine_images
+from .horopca_fit import centred_sample, check_search, distinct_points, search_options, spine_images
 from .parallel_analysis import DEPENDENT_COMPONENTS, compare_with_chance, look_dependent
 
 RuleName = Literal["null", "one_se"]
@@ -31,6 +31,7 @@ RuleName = Literal["null", "one_se"]
 NEIGHBOURS = 10  # The number of nearest neighbours that are compared, or a third of the fold if that is less.
 DEFAULT_MAX_COMPONENTS = 10  # The largest number of components by default.
 MOST_ROWS = 1 << 12  # A random sample of this size is used if there are more rows.
+THOROUGH_COMPONENTS = 3  # Up to this many components, which cost little, a joint `HoroPCA` is searched as a separate fit does.
 
 Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
 
@@ -271,13 +272,17 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
     """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1), each starting from the one before."""
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
-    x, weights = merge_copies(x[canonical_order(x)], np.ones(len(x)))
+    x, weights = distinct_points(x, np.ones(len(x)))
     _, frame, sample = centred_sample(x, name, weights)
-    sample = sample.take(sample.shuffled_order())
-    options = lambda k: search_options(estimator, name, sample.size, k, sampled=False)
-    bases = search_nested(sample, K, spine, name, options)
-    for basis in bases:
-        along = spine_from_basis(basis[:, : x.shape[1]], float(np.exp(basis[:, x.shape[1] :].sum())))
+    sample, d = sample.take(sample.shuffled_order()), sample.dimension
+    basis = np.zeros((0, d + 1))
+    for k in range(1, K + 1):
+        if k <= THOROUGH_COMPONENTS and k < d:
+            options = search_options(estimator, name, sample.size, k, sampled=False)
+            basis = search_joint(Search(sample, name, options, np.random.default_rng(0)), k, spine == "free").bases[-1]
+        else:
+            basis = search_next(sample, basis[:, : d + 1], spine == "free", name)
+        along = spine_from_basis(basis[:, : d + 1], float(np.exp(basis[:, d + 1 :].sum())))
         yield partial(_images_along, frame, along)
 
 

@@ -21,13 +21,12 @@ from .._input.progress import logger
 from .._input.rows import Rows, check_rows
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.result import Ending
-from .._optimize.sample import some_pairs
 from ..geometry import origin
 from ..geometry._arrays import Array, to_numpy
 from ..geometry._points import TranslatedPoints
 from ..statistics import Mean, mean_square_distance
 from ..statistics.means import principal_axes
-from ..statistics.pairs import pair_distances
+from ..statistics.pairs import pair_distances, pair_offsets
 
 MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
 EXACT_ROWS = 3000  # Variances of up to this many points use all pairs, if these are at most EXACT_PAIRS.
@@ -190,13 +189,13 @@ def pair_variances(
     if n <= EXACT_ROWS and n * n * len(clouds) <= EXACT_PAIRS:
         share = 1 - float(w @ w) / float(w.sum()) ** 2  # the weight of the pairs of different points
         return np.array([mean_square_distance(y, weights) for y in clouds]) / max(share, 1e-300), np.inf
-    some = some_pairs(n, max(1, pairs // n), rng)
+    offsets = pair_offsets(n, max(1, pairs // n), rng)
     sums, mass = np.zeros(len(clouds)), 0.0
-    for o in range(some.first, some.last + 1):
+    for o in offsets:
         met = w * np.roll(w, -o) / (2 if 2 * o == n else 1)  # pairs of the offset n/2 occur twice
         (squares,) = [[float(met @ to_numpy(d) ** 2) for d in block] for block in pair_distances(*clouds, offsets=[o])]
         sums, mass = sums + squares, mass + float(met.sum())
-    return sums / max(mass, 1e-300), some.total
+    return sums / max(mass, 1e-300), n * len(offsets)
 
 
 def nested_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
@@ -254,7 +253,8 @@ def search_ending(mean: Mean, flag: Flag, options: SearchOptions) -> Ending:
     """How a fit ended that begins with the mean and then searches; if it did not converge, with the parameter to change."""
     also = "; another optimum is equally good" if flag.several and flag.status.converged else ""
     remedy = f"Raise max_iter (now {options.max_iter}) or tol (now {options.tol:g})."
-    return ending_after(mean, Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy))
+    ending = Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy)
+    return ending if mean.converged else mean_ending(mean)
 
 
 def ending_after(mean: Mean, ending: Ending) -> Ending:

@@ -12,8 +12,8 @@ from .._input.arguments import check_generator, check_verbose
 from .._input.rows import Rows
 from .._input.threads import one_blas_thread
 from .._optimize.multi_start import Flag, SearchOptions
+from .._optimize.objectives import Sample, as_sample
 from .._optimize.result import Ending
-from .._optimize.sample import Sample, as_sample
 from .._optimize.submanifolds import nested_frame
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy

@@ -19,9 +19,7 @@ from .._optimize.result import Ending
 from ..geometry import busemann, from_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, is_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
-from ..geometry.isometries import Frame
 from ..projections.horospherical import unslide
-from ..projections.spines import Spine
 from .base import AnArray, HyperbolicReduction, new_fit, restore_on_error
 from .fitting import check_components, check_weights, fitted_coordinates, keeps_graph, report_end
 from .horopca_fit import (
@@ -334,12 +332,8 @@ class HoroPCA(HyperbolicReduction):
             return super().transform(X)
         k = check_count("n_components", n_components, 1, self.n_components_, " (as many as were fitted)")
         rows, mean = check_rows(X, fitted_coordinates(self), estimator=self, graph=keeps_graph(self)), self._mean
-        spine, frame = self._nested(k)
+        spine, frame = self.nested_spines_[k - 1], self._frames[k - 1]
         return self._map(rows, lambda chunk: frame.enter(exact_spine_images(chunk.points(), spine, mean)))
-
-    def _nested(self, k: int) -> tuple[Spine, Frame]:
-        """The spine of the first k components, and the frame of its images."""
-        return (self.spine_, self._frame) if k == self.n_components_ else (self.nested_spines_[k - 1], self._frames[k - 1])
 
     def _dimensions(self) -> range:
         return range(1, self.n_components_ + 1)
@@ -366,7 +360,8 @@ class HoroPCA(HyperbolicReduction):
         return images
 
     def _embed(self, y: Array) -> Array:
-        spine, frame = self._nested(y.shape[1] - 1)
+        k = y.shape[1] - 1
+        spine, frame = self.nested_spines_[k - 1], self._frames[k - 1]
         return translate(unslide(from_hyperboloid(frame.leave(y), "halfspace"), spine), from_numpy(self._mean, y))
 
     @overload

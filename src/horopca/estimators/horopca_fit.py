@@ -12,10 +12,9 @@ import numpy as np
 from .._input.arguments import check_choice, check_count, check_verbose
 from .._input.means import mean_of_many
 from .._input.rows import Rows
-from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, SearchOptions, search_greedy, search_joint
-from .._optimize.objectives import OBJECTIVES, ObjectiveName
+from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, Search, SearchOptions, search_greedy, search_joint
+from .._optimize.objectives import OBJECTIVES, ObjectiveName, Sample, as_sample
 from .._optimize.result import Ending
-from .._optimize.sample import Sample, as_sample
 from ..geometry import lift, pairwise_distance, to_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk
@@ -43,7 +42,6 @@ from .fitting import (
 )
 
 SpineName = Literal["ideal", "free"]
-STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 
 SEARCH_ROWS = 1 << 16
 """More points are searched on a random sample of this many. On Gaussian points in 64 dimensions a fit keeps 0.8 % less of the
@@ -55,9 +53,9 @@ and on a sample, whose own error is larger: with an eighth, fits of 200,000 poin
 AUTO_TOL = {"all": 1e-10, "some": 1e-6, "sample": 1e-5}
 """tol="auto": if all pairs are used, if some are, and on a sample. Sampling errors exceed smaller gains: 10^6 normal points,
 fitted with 1e-6 and with 1e-5 on a sample, keep the same variance of unseen pairs to 0.01 %."""
-AUTO_STARTS = 16  # n_init="auto" on a thousand points or more.
-MOST_AUTO_STARTS = 64  # The most on fewer points, where they cost little.
-RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good, on up to SUBSET_ROWS points.
+AUTO_STARTS = {"many": 16, "few": 64, "rugged": 96}
+"""n_init="auto": on a thousand points or more; the most on fewer points, where they cost little; and for objectives with many
+optima that are nearly as good, on up to SUBSET_ROWS points."""
 WEIGHT_STEPS = 1 << 32
 """Weights are rounded to 32 bits, so that weights in another unit, which differ in the last bits, give the same fit: if optima
 are nearly equal, one bit can decide between them."""
@@ -91,7 +89,7 @@ def previous_images(previous: Any, x: np.ndarray, K: int) -> list[np.ndarray]:
 def check_search(estimator: Any) -> tuple[SpineName, str]:
     """Check the parameters of `HoroPCA` for the search; return the spine and the objective that "auto" stands for."""
     check_choice("spine", estimator.spine, ("auto", *get_args(SpineName)))
-    check_choice("strategy", estimator.strategy, STRATEGIES)
+    check_choice("strategy", estimator.strategy, ("joint", "greedy"))
     check_choice("objective", estimator.objective, ("auto", *get_args(ObjectiveName)))
     for name, more in (("stretch", " Its size is learnt: see stretch_."), ("warm_start", "")):
         if not isinstance(getattr(estimator, name), bool | np.bool_):
@@ -106,7 +104,7 @@ def check_search(estimator: Any) -> tuple[SpineName, str]:
         )
     check_stopping(estimator)
     check_verbose(estimator.verbose)
-    check_starts(estimator.n_init, AUTO_STARTS)
+    check_starts(estimator.n_init, AUTO_STARTS["many"])
     if not (isinstance(estimator.pairs, str) and estimator.pairs in ("auto", "all")):
         check_count("pairs", estimator.pairs, 1, why=", 'auto' or 'all'")
     whole = isinstance(estimator.n_jobs, numbers.Integral) and not isinstance(estimator.n_jobs, bool)
@@ -122,9 +120,9 @@ def search_options(
 ) -> SearchOptions:
     """The options of a search with the objective `name` on n points, which are all points or a sample (`sampled`)."""
     row = OBJECTIVES[name]
-    starts = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
+    starts = min(AUTO_STARTS["few"], max(AUTO_STARTS["many"], AUTO_STARTS["many"] * 1024 // n))
     if row.rugged and n <= SUBSET_ROWS:
-        starts = RUGGED_STARTS
+        starts = AUTO_STARTS["rugged"]
     if estimator.pairs == "all":
         n_offsets = n
     elif estimator.pairs != "auto":
@@ -157,15 +155,13 @@ class ChosenRows(NamedTuple):
 def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> ChosenRows:
     """All rows, or as many as are searched, drawn by their weights.
 
-    All rows are put into `canonical_order`, so that a fit does not depend on their order, and copies of a row become one point
-    of a larger weight.
+    All rows are put into an order of their own, and copies of a row become one point of a larger weight.
     """
     n, weights, most = rows.shape[0], rows.weights, search_rows(rows.shape[1])
     if n <= most or everything:
         x = rows.points(np.arange(n) if weights is None else np.flatnonzero(weights))
         weights = np.ones(x.shape[0]) if weights is None else weights[weights > 0]
-        order = canonical_order(x)
-        x, weights = merge_copies(x[order, :], weights[order])
+        x, weights = distinct_points(x, weights)
         return ChosenRows(x.shape[0], x, weights)
     if weights is None:
         drawn, counts = rng.choice(n, size=most, replace=False), None
@@ -176,8 +172,13 @@ def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chose
     return ChosenRows(n, rows.points(drawn[:LEAST_SEARCH_ROWS]), counts, rows, drawn)
 
 
-def merge_copies(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
-    """Points x (n, d+1) without consecutive copies, and the sums of the weights of the copies; None if these are equal."""
+def distinct_points(x: Array, weights: np.ndarray) -> tuple[Array, np.ndarray | None]:
+    """Different points (m, d+1) of x (n, d+1), and the sums of the weights (n,) of their copies; None if these are equal.
+
+    Their order depends only on the points, so that all later results are the same to the last bit for rows in any order.
+    """
+    order = np.argsort(to_numpy(x @ from_numpy(np.sqrt(1 + np.arange(x.shape[1])), x)), kind="stable")
+    x, weights = x[order, :], weights[order]
     new = np.concatenate([[True], to_numpy(array_namespace(x).any(x[1:, :] != x[:-1, :], axis=1))])
     if 1 < np.count_nonzero(new) < len(new):
         x, weights = x[np.flatnonzero(new), :], np.add.reduceat(weights, np.flatnonzero(new))
@@ -186,21 +187,18 @@ def merge_copies(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
     return x, None if (weights == 1).all() else weights
 
 
-def centred_sample(x: Array, name: str, weights: np.ndarray | None = None) -> tuple[Mean, Frame, Sample]:
-    """The mean and frame of points x (n, d+1), and the points as a sample in that frame."""
-    return _in_own_frame(ChosenRows(x.shape[0], x, weights), name)
+def centred_sample(
+    x: Array, name: str, weights: np.ndarray | None = None, rows: Rows | None = None, indices: np.ndarray | None = None
+) -> tuple[Mean, Frame, Sample]:
+    """The mean and frame of points x (n, d+1), and the points as a sample in that frame.
 
-
-def _in_own_frame(chosen: ChosenRows, name: str) -> tuple[Mean, Frame, Sample]:
-    """The mean and frame of the points, and the points in that frame.
-
-    For a sample of rows, the mean is that of a part of the sample, and the points are a product with the user's own rows.
+    With `rows`, the points are those at some `indices` of them, x holds the first of these, and the mean and the frame are
+    those of a part of x.
     """
-    _, x, weights, rows, indices = chosen
     m = x.shape[0] if rows is None else SUBSET_ROWS
     mean = OBJECTIVES[name].centre(x[:m, :], weights=None if weights is None else weights[:m])
     point = to_numpy(mean.point)
-    moved = translate_to_origin(x if rows is None else x[:m, :], from_numpy(point, x))
+    moved = translate_to_origin(x[:m, :], from_numpy(point, x))
     axes, _ = principal_axes(moved, None if weights is None else weights[:m])
     frame = Frame(point, axes)
     if rows is None or indices is None:
@@ -214,11 +212,6 @@ def _in_own_frame(chosen: ChosenRows, name: str) -> tuple[Mean, Frame, Sample]:
     return mean, frame, sample
 
 
-def canonical_order(x: Array) -> np.ndarray:
-    """An order of points x (n, d+1) that depends only on the points, so that all later results are the same to the last bit."""
-    return np.argsort(to_numpy(x @ from_numpy(np.sqrt(1 + np.arange(x.shape[1])), x)), kind="stable")
-
-
 def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.Generator, previous: Any = None) -> Ending:
     """Fit K components of `HoroPCA` to points, and store them and what they explain.
 
@@ -226,17 +219,20 @@ def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.
     """
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
-    row, (seen, x, weights, rows, _) = OBJECTIVES[name], chosen
-    mean, frame, sample = _in_own_frame(chosen, name)
+    row, (seen, x, weights, rows, indices) = OBJECTIVES[name], chosen
+    mean, frame, sample = centred_sample(x, name, weights, rows, indices)
     if rows is None:
         order = sample.shuffled_order()
         x, sample, weights = x[order[:LEAST_SEARCH_ROWS], :], sample.take(order), None if weights is None else weights[order]
     options = search_options(estimator, name, sample.size, K, rows is not None, partial(log, estimator))
     if previous is not None:
         options = options._replace(warm=previous_bases(previous, frame, K, len(frame.axes) + 1 + row.stretched))
-    flag = STRATEGIES[estimator.strategy](sample, K, spine, name, options, rng)
-    if rows is not None:
-        mean = _mean_of_rows(row.centre, rows, x[:SUBSET_ROWS, :], mean)
+    search = search_greedy if estimator.strategy == "greedy" else search_joint
+    flag = search(Search(sample, name, options, rng), K, spine == "free")
+    if rows is not None and row.centre is frechet_median:
+        mean = frechet_median(rows, start=to_numpy(mean.point), weights=rows.weights)
+    elif rows is not None:
+        mean = mean_of_many(rows, x[:SUBSET_ROWS, :], mean)
     _store_spines(estimator, to_numpy(mean.point), flag, frame, moved=rows is not None, ideal=spine == "ideal")
     inside = [spine_from_basis(basis[:, : sample.dimension + 1], estimator.stretch_) for basis in flag.bases]
     variances, error = measured_variances(sample.points(), inside, rng, seen, weights)
@@ -247,13 +243,6 @@ def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.
     before = [] if previous is None else previous_images(previous, to_numpy(x), K)
     _store_frames(estimator, x, None if weights is None else weights[:LEAST_SEARCH_ROWS], before, row.centre)
     return search_ending(mean, flag, options)
-
-
-def _mean_of_rows(centre: Callable[..., Mean], rows: Rows, x: Array, first: Mean) -> Mean:
-    """The mean, or the median, of all rows, from that of a sample x of them."""
-    if centre is frechet_median:
-        return frechet_median(rows, start=to_numpy(first.point), weights=rows.weights)
-    return mean_of_many(rows, x, first)
 
 
 def _store_frames(
@@ -276,35 +265,27 @@ def _store_spines(estimator: Any, mean: np.ndarray, flag: Flag, frame: Frame, *,
 
     `moved` says that the search was centred elsewhere.
     """
-    spines, directions, stretch = _seen_from(mean, flag, frame, moved=moved, ideal=ideal)
-    estimator._nested_bases, estimator._mean = NestedBases(frame, flag.bases), mean
-    estimator.mean_ = in_model(estimator, mean)
-    estimator.nested_spines_, estimator.spine_ = spines, spines[-1]
-    estimator._directions = directions
-    estimator.ideal_points_ = None if directions is None else translate_ideal(directions, mean)
-    estimator.stretch_ = stretch
-    estimator.stretch_bound_ = 2 * float(np.log(stretch)) / fitted_coordinates(estimator).scale
-
-
-def _seen_from(
-    mean: np.ndarray, flag: Flag, frame: Frame, *, moved: bool, ideal: bool
-) -> tuple[list[Spine], np.ndarray | None, float]:
-    """The nested spines and their ideal points in the frame with the mean at the origin, and the stretch."""
     d = len(frame.axes)
     bases = [basis[:, : d + 1] for basis in flag.bases]
     stretch = max(1.0, float(np.exp(flag.bases[-1][:, d + 1 :].sum())))  # below 1, some points would have no image
     q = nested_ideal_points(bases)
     directions = None if q is None else q @ frame.axes
-    if not moved:
-        found = [spine_from_basis(basis, stretch) for basis in bases]
-        return [spine._replace(n=spine.n @ frame.axes, U=spine.U @ frame.axes) for spine in found], directions, stretch
-    there = between(frame, Frame.at(mean)).T
-    spines = [spine_from_basis(basis @ there, stretch) for basis in bases]
-    if ideal:  # rounding must not carry the pole beyond infinity
-        spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
-    if directions is not None:
-        directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
-    return spines, directions, stretch
+    if moved:
+        there = between(frame, Frame.at(mean)).T
+        spines = [spine_from_basis(basis @ there, stretch) for basis in bases]
+        if ideal:  # rounding must not carry the pole beyond infinity
+            spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
+        if directions is not None:
+            directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
+    else:
+        spines = [spine_from_basis(basis, stretch) for basis in bases]
+        spines = [spine._replace(n=spine.n @ frame.axes, U=spine.U @ frame.axes) for spine in spines]
+    estimator._nested_bases, estimator._mean = NestedBases(frame, flag.bases), mean
+    estimator.mean_ = in_model(estimator, mean)
+    estimator.nested_spines_, estimator.spine_, estimator._directions = spines, spines[-1], directions
+    estimator.ideal_points_ = None if directions is None else translate_ideal(directions, mean)
+    estimator.stretch_ = stretch
+    estimator.stretch_bound_ = 2 * float(np.log(stretch)) / fitted_coordinates(estimator).scale
 
 
 def measured_variances(

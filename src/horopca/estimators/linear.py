@@ -161,7 +161,7 @@ def leading_axes(
         mean, second = _moments(rows, centre, scale)
         axes = np.linalg.eigh(second - np.outer(mean, mean) if centred else second)[1][:, ::-1][:, :K].T
     along = (v - from_numpy(mean, v) if centred else v) @ from_numpy(axes.T, v)
-    return mean, np.asarray(axes * axis_signs(sides_of_axes(along, array_namespace(v).ones_like(v[:, 0])))[:, None])
+    return mean, np.asarray(axes * axis_signs(sides_of_axes(along))[:, None])
 
 
 def _moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from .._input.threads import one_blas_thread
 from .._optimize.multi_start import search_next
-from .._optimize.sample import as_sample
+from .._optimize.objectives import as_sample
 from ..geometry import from_hyperboloid, lift, translate_to_origin
 from ..projections.spines import spine_from_basis
 from ..statistics import frechet_mean
@@ -147,7 +147,7 @@ def _next_basis(x: np.ndarray, before: np.ndarray) -> np.ndarray:
     axes = np.vstack([Q, np.linalg.eigh(rest.T @ rest)[1].T[::-1][: len(v.T) - len(Q)]])
     turn = block_diag(1.0, axes.T)
     sample = as_sample(x @ turn)
-    found = search_next(sample.take(sample.shuffled_order()), before @ turn, "free", "variance", np.random.default_rng(0))
+    found = search_next(sample.take(sample.shuffled_order()), before @ turn, True, "variance")
     return np.asarray(found @ turn.T)
 
 

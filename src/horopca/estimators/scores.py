@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._input.rows import Rows
-from .._optimize.sample import some_offsets
 from ..geometry import distance
 from ..geometry._arrays import Array, array_namespace
 from ..statistics import frechet_mean, mean_square_distance
@@ -17,6 +16,7 @@ from ..statistics.pairs import (
     mean_of_blocks,
     mean_relative_change,
     pair_distances,
+    random_offsets,
     sampled_mean_square_distance,
 )
 from .fitting import EXACT_ROWS, MEASURED_ROWS, REPORTED_PAIRS
@@ -46,7 +46,7 @@ def score_of(rows: Rows, objective: str, project: Callable[[Any], Any], back: Ca
     """The value of the objective of a map on rows, in their unit of length; for many rows, on a fixed sample."""
     n, rng = rows.shape[0], np.random.default_rng(0)
     x = rows.all() if n <= EXACT_ROWS else rows.take(rng.choice(n, size=min(n, MEASURED_ROWS), replace=False))
-    offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
+    offsets = None if n <= EXACT_ROWS else random_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
     if objective == "residual":
         far = distance(x, back(project(x)))
         return -float(array_namespace(far).mean(far * far)) / rows.coordinates.scale**2

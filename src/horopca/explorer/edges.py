@@ -29,36 +29,23 @@ def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.n
     """
     path = Path(path)
     if path.suffix.lower() in (".npy", ".npz"):
-        return _whole(load(path).X, path)
+        X = load(path).X
+        if X.shape[1] != 2 or (X != np.round(X)).any():
+            raise ValueError(f"{path} must contain pairs of row numbers, but has shape {X.shape} or numbers with fractions.")
+        return np.asarray(X.astype(np.int64))
     graph = load_edges(path)
     if all(INTEGER.fullmatch(node) for node in graph.names):
-        return np.asarray(np.array([int(node) for node in graph.names])[graph.edges])
-    rows = _rows_by_name(names, path)
-    unknown = [node for node in graph.names if node not in rows]
-    if unknown:
+        rows = {node: int(node) for node in graph.names}
+    elif names is None:
+        raise ValueError(f"{path} contains names of nodes, so the points need names (on the command line, --metadata FILE).")
+    else:
+        texts = [name.strip() for name in names]
+        rows = {text: row for row, text in enumerate(texts)}
+        if repeated := [text for row, text in enumerate(texts) if rows[text] != row]:
+            raise ValueError(f"{path} contains names, but several points are called {listed(repeated)}. Use row numbers.")
+    if unknown := [node for node in graph.names if node not in rows]:
         raise ValueError(f"{path} must join names of points, but no point is called {listed(unknown)}.")
     return np.asarray(np.array([rows[node] for node in graph.names])[graph.edges])
-
-
-def _rows_by_name(names: Sequence[str] | None, path: Path) -> dict[str, int]:
-    if names is None:
-        raise ValueError(f"{path} contains names of nodes, so the points need names (on the command line, --metadata FILE).")
-    rows: dict[str, int] = {}
-    for row, name in enumerate(names):
-        if rows.setdefault(name.strip(), row) != row:
-            raise ValueError(
-                f"{path} contains names of nodes, but rows {rows[name.strip()]} and {row} have the same name, {name[:40]!r}. "
-                "Use row numbers."
-            )
-    return rows
-
-
-def _whole(X: np.ndarray, path: Path) -> np.ndarray:
-    if X.shape[1] != 2 or (X != np.round(X)).any():
-        raise ValueError(
-            f"{path} must contain pairs of row numbers, but its array has shape {X.shape} or numbers with fractions."
-        )
-    return X.astype(np.int64)
 
 
 def root_of_tree(edges: np.ndarray, n: int) -> int | None:

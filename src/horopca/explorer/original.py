@@ -14,8 +14,8 @@ from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..metrics.distances import best_scale
-from ..metrics.neighbours import EXACT_POINTS, TIE, DistancesFrom, mean_changes, neighbour_ranks, trust_of_ranks
-from ..neighbors.estimator import nearest_neighbours
+from ..metrics.neighbours import EXACT_POINTS, TIE, DistancesFrom, mean_changes, trust_by_rank
+from ..neighbors import HyperbolicNeighbors
 from ..statistics.pairs import standard_error
 from .columns import Arrays, Header, is_several
 
@@ -58,7 +58,7 @@ def add_original(
     if n < 3:
         return None
     k = min(k, (n - 1) // 2)
-    here, d_here = nearest_neighbours(y, k)
+    d_here, here = HyperbolicNeighbors(k, model="lorentz").fit(y).kneighbors()
     there, d_there, before_here = neighbours_before(before, k, here, y)
     after_there = np.stack([distance(y, y[column]) for column in there.T], axis=1)
     added, lost = before_here > TIE * d_there[:, -1:], after_there > TIE * d_here[:, -1:]
@@ -123,16 +123,12 @@ def check_original(original: Any, metric: MetricName, n: int, coordinates: Coord
         raise ValueError(
             f"original must be one array, the points of the last picture before the reduction, but holds {len(original)}."
         )
-    if issparse(original) or metric == "precomputed":
-        return _checked_distances(original, n, coordinates)
-    before = check_rows(original, coordinates, name="original")
-    if before.shape[0] != n:
-        raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
-    x = np.asarray(before.take(np.arange(n)), dtype=np.float64)
-    return lambda some: pairwise_distance(x[some], x), x, None
-
-
-def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Original:
+    if not issparse(original) and metric != "precomputed":
+        before = check_rows(original, coordinates, name="original")
+        if before.shape[0] != n:
+            raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
+        x = np.asarray(before.take(np.arange(n)), dtype=np.float64)
+        return lambda some: pairwise_distance(x[some], x), x, None
     shape = np.shape(original)
     if shape != (n, n):
         raise ValueError(f"original must have one row and one column for each of the {n} points of Y, but has shape {shape}.")
@@ -155,7 +151,8 @@ def neighbours_before(before: Original, k: int, here: np.ndarray, y: np.ndarray)
     """
     distances, x, graph = before
     if x is not None:
-        return *nearest_neighbours(x, k), np.stack([distance(x, x[column]) for column in here.T], axis=1)
+        d_there, there = HyperbolicNeighbors(k, model="lorentz").fit(x).kneighbors()
+        return there, d_there, np.stack([distance(x, x[column]) for column in here.T], axis=1)
     n, limit = len(y), 0.0 if graph is None else float(np.median(graph.data))
     there, d_there, d_here = np.empty((n, k), dtype=np.int64), np.empty((n, k)), np.empty((n, k))
     step = max(1, BLOCK_ELEMENTS // n)
@@ -196,9 +193,8 @@ def rank_measures(
     """
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    trust = neighbour_ranks(before, some, here[some], n)
-    continuity = neighbour_ranks(lambda points: pairwise_distance(y[points], y), some, there[some], n)
-    return {"trust": trust_of_ranks(trust, n), "continuity": trust_of_ranks(continuity, n)}
+    after: DistancesFrom = lambda rows: pairwise_distance(y[rows], y)
+    return {"trust": trust_by_rank(before, some, here[some], n), "continuity": trust_by_rank(after, some, there[some], n)}
 
 
 def average_change(before: DistancesFrom, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:

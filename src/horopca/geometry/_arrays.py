@@ -162,3 +162,18 @@ def to_numpy(a: Any) -> np.ndarray:
     elif isinstance(a, np.ma.MaskedArray):
         return np.ma.filled(a.astype(float), np.nan)
     return np.asarray(a, dtype=float)
+
+
+def split_bases(A: np.ndarray) -> np.ndarray:
+    """Bases (..., K, d+1) of the same spans as A, with orthonormal rows (v0, w), (0, U): only the first has time, v0 >= 0."""
+    mirror = A[..., 0].copy()  # Householder reflection that moves the time components of all rows into the first row
+    size = np.linalg.norm(mirror, axis=-1)
+    mirror[..., 0] += np.where(mirror[..., 0] >= 0, size, -size)  # with the sign that avoids cancellation
+    square = np.sum(mirror * mirror, axis=-1)
+    turned = A - (2 / np.where(square > 0, square, 1.0))[..., None, None] * mirror[..., :, None] * (mirror[..., None, :] @ A)
+    V = np.zeros_like(turned)
+    V[..., 1:, 1:] = np.linalg.qr(turned[..., 1:, 1:].mT)[0].mT
+    pole = turned[..., :1, :] * np.where(turned[..., :1, :1] < 0, -1.0, 1.0)
+    pole -= (pole @ V[..., 1:, :].mT) @ V[..., 1:, :]
+    V[..., :1, :] = pole / np.linalg.norm(pole, axis=-1, keepdims=True)
+    return np.asarray(V)

@@ -9,32 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, dot, from_numpy, to_numpy
+from ._arrays import Array, array_namespace, dot, from_numpy, split_bases, to_numpy
 from .models import lift
 
 DEPENDENT = 1e-12  # Vectors are dependent if a singular value is below this fraction of the largest.
 NEAREST_LIGHT = 1e-15  # The least v0^2 - |w|^2 of a unit vector (v0, w): its submanifold is then 17 away from the origin.
-
-
-def split_bases(A: np.ndarray) -> np.ndarray:
-    """Bases (S, K, d+1) of the same spans as A, with orthonormal rows (v0, w), (0, U): only the first row has time, v0 >= 0."""
-    mirror = A[:, :, 0].copy()  # Householder reflection that moves the time components of all rows into the first row
-    size = np.linalg.norm(mirror, axis=1)
-    mirror[:, 0] += np.where(mirror[:, 0] >= 0, size, -size)  # with the sign that avoids cancellation
-    square = np.sum(mirror * mirror, axis=1)
-    turned = A - (2 / np.where(square > 0, square, 1.0))[:, None, None] * mirror[:, :, None] * (mirror[:, None, :] @ A)
-    V = np.zeros_like(turned)
-    V[:, 1:, 1:] = np.swapaxes(np.linalg.qr(np.swapaxes(turned[:, 1:, 1:], 1, 2))[0], 1, 2)
-    pole = turned[:, 0] * np.where(turned[:, :1, 0] < 0, -1.0, 1.0)
-    pole -= ((pole[:, None, :] @ np.swapaxes(V[:, 1:], 1, 2)) @ V[:, 1:])[:, 0]
-    V[:, 0] = pole / np.linalg.norm(pole, axis=1, keepdims=True)
-    return np.asarray(V)
-
-
-def split_basis(A: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """(v0, w, U) of `split_bases` for one basis (K, d+1)."""
-    V = split_bases(A[None])[0]
-    return float(V[0, 0]), V[0, 1:], V[1:, 1:]
 
 
 def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None) -> np.ndarray:
@@ -87,10 +66,8 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
 
 def lorentz_frame(A: np.ndarray) -> np.ndarray:
     """The Lorentz-orthonormal frame (k+1, d+1) of the span of the rows of A (k+1, d+1), which contains time-like vectors."""
-    v0, w, U = split_basis(A)
-    size = float(np.linalg.norm(w))
-    frame = np.zeros_like(A)
-    frame[0, 0], frame[0, 1:], frame[1:, 1:] = v0, w, U
+    frame = split_bases(A)
+    v0, size = frame[0, 0], np.linalg.norm(frame[0, 1:])
     frame[0] /= np.sqrt(max((v0 - size) * (v0 + size), NEAREST_LIGHT))
     return frame
 

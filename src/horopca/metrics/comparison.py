@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from .._input.arguments import check_count
+from .._input.arguments import check_choice, check_count
 from .._input.coordinates import check_coordinates
 from .._input.progress import Progress, logged
 from .._input.rows import Rows, check_rows
@@ -22,7 +23,7 @@ from ..geometry import ModelName, pairwise_distance, to_hyperboloid
 from ..neighbors import to_umap
 from .distances import average_distortion, best_scale, frechet_variance, pair_variance
 from .euclidean import classical_mds, triangulated
-from .neighbours import near_measures
+from .neighbours import NEAR_MEASURES, near_measures
 
 __all__ = ["METHODS", "compare"]
 
@@ -30,7 +31,6 @@ NEIGHBOURS = 10  # Neighbours of each point that are compared, or a third of all
 REPORT_PAIRS = 4_000_000  # Up to this many pairs all are counted; of more, a random sample of this size.
 FEWEST_POINTS = 64  # The neighbours of at least this many points are compared.
 LANDMARKS = 1 << 11  # Euclidean MDS of more points is that of this many, and the others are added by their distances to them.
-NEAR_MEASURES = ("neighbours_kept", "trustworthiness", "continuity")
 
 
 class Method(NamedTuple):
@@ -58,28 +58,31 @@ METHODS = {
 }
 
 
+def _landmarks(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Evenly spaced rows, at most `LANDMARKS`: their numbers, their points, and their distances."""
+    which = np.arange(0, rows.shape[0], -(-rows.shape[0] // LANDMARKS))
+    points = rows.take(which)
+    return which, points, pairwise_distance(points) / rows.coordinates.scale
+
+
 def _euclidean_mds(rows: Rows, K: int, seed: int) -> np.ndarray:
-    some = rows.take(np.arange(0, rows.shape[0], -(-rows.shape[0] // LANDMARKS)))
-    scale = rows.coordinates.scale
-    D = pairwise_distance(some) / scale
-    picture = classical_mds(D, K)
-    if len(some) == rows.shape[0]:
+    _, points, D = _landmarks(rows)
+    picture, scale = classical_mds(D, K), rows.coordinates.scale
+    if len(picture) == rows.shape[0]:
         return picture
-    return np.concatenate(
-        [triangulated(pairwise_distance(np.asarray(c.points()), some) / scale, D, picture) for c in rows.chunks()]
-    )
+    distances = (pairwise_distance(np.asarray(chunk.points()), points) / scale for chunk in rows.chunks())
+    return np.concatenate([triangulated(d, D, picture) for d in distances])
 
 
 def _umap(rows: Rows, K: int, seed: int) -> np.ndarray:
-    UMAP = import_module("umap").UMAP
     settings: Any = rows.coordinates._asdict()
     start = HoroPCA(K, random_state=seed, **settings).fit_transform(rows.X)
+    umap = import_module("umap").UMAP(n_components=K, random_state=seed, **to_umap(rows.X, start, **settings))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it cannot transform new points, and with a seed uses one thread
-        picture = UMAP(n_components=K, **to_umap(rows.X, start, **settings), random_state=seed).fit_transform(
-            np.asarray(rows.X)
-        )
-    return np.asarray(picture, dtype=np.float64) * _scale_of_picture(rows, picture)  # UMAP has no unit of length
+        picture = np.asarray(umap.fit_transform(np.asarray(rows.X)), dtype=np.float64)
+    which, _, D = _landmarks(rows)  # UMAP has no unit of length: the scale is that of the least distortion
+    return picture / best_scale(cdist(picture[which], picture[which])[D > 0] / D[D > 0])
 
 
 # All methods of `compare`. The last two are the best that flat pictures keep of distances, and of neighbours.
@@ -159,11 +162,7 @@ def compare(
     for record, _, _ in rows:
         records.append(record)
         report(len(records), total)
-    if find_spec("pandas") is None:
-        return records
-    import pandas
-
-    return pandas.DataFrame(records)
+    return records if find_spec("pandas") is None else import_module("pandas").DataFrame(records)
 
 
 def reductions(
@@ -180,54 +179,40 @@ def reductions(
     The arguments are validated before the first fit. The images are in the model and curvature of X.
     """
     rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
-    most = min(rows.shape[1] - 1, rows.shape[0])
-    wanted: list[Any] = np.atleast_1d(n_components).tolist()
+    (n, columns), settings = rows.shape, {"model": model, "curvature": curvature, "random_state": random_state}
     if isinstance(methods, str):
         raise ValueError(f"methods must be a list of names, such as [{methods!r}], but is {methods!r}.")
-    why = f" (X has {rows.shape[0]} rows of dimension {rows.shape[1] - 1})"
-    counts = [check_count("n_components", K, 1, most, why) for K in wanted]
-    names = default_methods() if methods is None else [_check_method(name) for name in methods]
-    return _run(rows, counts, names, {"model": model, "curvature": curvature, "random_state": random_state})
+    names = default_methods() if methods is None else list(methods)
+    for name in names:
+        check_choice("methods", name, ALL_METHODS)
+    if "umap" in names and find_spec("umap") is None:
+        raise ImportError("methods='umap' needs the package umap-learn. Install it: pip install umap-learn")
+    wanted: list[Any] = np.atleast_1d(n_components).tolist()
+    why = f" (X has {n} rows of dimension {columns - 1})"
+    counts = [check_count("n_components", K, 1, min(columns - 1, n), why) for K in wanted]
+    total = _variances(rows.X, **settings)
+    return (_reduce(rows, name, K, total, settings) for K in counts for name in names)
 
 
-def _run(rows: Rows, counts: list[int], names: list[str], settings: dict[str, Any]) -> Iterator[Reduction]:
-    total = _variances(rows.X, settings)
-    for K in counts:
-        for name in names:
-            start, method = time.perf_counter(), ALL_METHODS[name]
-            estimator: Any = None if method.picture else make_reduction(name, K, **settings)
-            Y = method.picture(rows, K, settings["random_state"]) if method.picture else estimator.fit_transform(rows.X)
-            seconds, flat = time.perf_counter() - start, estimator is None
-            record = {"method": name, "title": method.title, "n_components": K}
-            record |= _measure(rows.X, Y, total, flat, settings)
-            record |= {"seconds": seconds, "converged": flat or bool(estimator.converged_)}
-            if flat:  # its vectors as tangent vectors at the origin
-                v = to_hyperboloid(Y * rows.coordinates.scale, "tangent")
-                Y = rows.coordinates.from_hyperboloid(v, np.dtype(float))
-            yield record, Y, estimator
-
-
-def _scale_of_picture(rows: Rows, Y: np.ndarray) -> float:
-    """The factor by which a flat picture has the least average distortion, from at most 1024 points."""
-    some = np.arange(0, len(Y), -(-len(Y) // 1024))
-    d = pairwise_distance(rows.take(some)) / rows.coordinates.scale
-    e = np.linalg.norm(Y[some][:, None] - Y[some][None], axis=-1)
-    return 1 / best_scale(e[d > 0] / d[d > 0])
-
-
-def _measure(X: Any, Y: Any, total: tuple[float, float], flat: bool, settings: dict[str, Any]) -> dict[str, float]:
-    value, error = average_distortion(X, Y, return_error=True, flat=flat, n_pairs=report_pairs(X.shape[0]), **settings)
-    # of flat points, the mean squared distance of ordered pairs is twice that to the mean
-    spread = float(np.var(Y, axis=0).sum()) if flat else 0.0
-    frechet, pairs = (spread, 2 * spread) if flat else _variances(Y, settings)
-    return {
-        "distortion": value,
-        "distortion_error": error,
-        "frechet_variance": frechet,
-        "frechet_kept": frechet / total[0] if total[0] > 0 else 1.0,
-        "variance_kept": pairs / total[1] if total[1] > 0 else 1.0,
-        **kept_neighbours(X, Y, flat=flat, **settings),
-    }
+def _reduce(rows: Rows, name: str, K: int, total: tuple[float, float], settings: dict[str, Any]) -> Reduction:
+    """A row of `compare`; `total` are the Fréchet variance and the pair variance of the points."""
+    start, method = time.perf_counter(), ALL_METHODS[name]
+    estimator: Any = None if method.picture else make_reduction(name, K, **settings)
+    Y = method.picture(rows, K, settings["random_state"]) if method.picture else estimator.fit_transform(rows.X)
+    seconds, flat, n_pairs = time.perf_counter() - start, estimator is None, report_pairs(rows.shape[0])
+    distortion, error = average_distortion(rows.X, Y, return_error=True, flat=flat, n_pairs=n_pairs, **settings)
+    near = kept_neighbours(rows.X, Y, flat=flat, **settings)
+    if flat:  # the mean squared distance of ordered pairs is twice that to the mean
+        spread = float(np.var(Y, axis=0).sum())
+        frechet, pairs = spread, 2 * spread
+        x = to_hyperboloid(Y * rows.coordinates.scale, "tangent")  # its vectors as tangent vectors at the origin
+        Y = rows.coordinates.from_hyperboloid(x, np.dtype(float))
+    else:
+        frechet, pairs = _variances(Y, **settings)
+    kept = [part / whole if whole > 0 else 1.0 for part, whole in zip((frechet, pairs), total, strict=True)]
+    record = {"method": name, "title": method.title, "n_components": K, "distortion": distortion, "distortion_error": error}
+    record |= {"frechet_variance": frechet, "frechet_kept": kept[0], "variance_kept": kept[1], **near}
+    return record | {"seconds": seconds, "converged": flat or bool(estimator.converged_)}, Y, estimator
 
 
 def report_pairs(n: int) -> int | None:
@@ -243,7 +228,7 @@ def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
     return {"n_neighbors": k, **(near_measures(X, Y, **settings) if k else dict.fromkeys(NEAR_MEASURES, math.nan))}
 
 
-def _variances(X: Any, settings: dict[str, Any]) -> tuple[float, float]:
+def _variances(X: Any, **settings: Any) -> tuple[float, float]:
     """Fréchet variance and pair variance."""
     frechet = frechet_variance(X, model=settings["model"], curvature=settings["curvature"])
     return frechet, pair_variance(X, n_pairs=report_pairs(X.shape[0]), **settings)
@@ -254,11 +239,3 @@ def make_reduction(name: str, n_components: int | float | None, **settings: Any)
     kind: type[HyperbolicReduction] = METHODS[name].estimator
     known = {key: value for key, value in settings.items() if key in kind._get_param_names()}
     return kind(n_components, **METHODS[name].options, **known)
-
-
-def _check_method(name: str) -> str:
-    if name not in ALL_METHODS:
-        raise ValueError(f"methods must be among {', '.join(ALL_METHODS)}, but one is {name!r}.")
-    if name == "umap" and find_spec("umap") is None:
-        raise ImportError("methods='umap' needs the package umap-learn. Install it: pip install umap-learn")
-    return name

@@ -22,7 +22,6 @@ FLAT = 1e-3  # The same root where space counts as Euclidean: distances are off 
 FARTHEST = 40.0  # The largest coordinate, at curvature -1: no point of the profile is as far, and nothing overflows.
 SOFTNESS = 0.01  # |e| is replaced by the smooth sqrt(e^2 + SOFTNESS^2): a tenth of usual distortions.
 ITERATIONS = 150  # The iterations of each descent: twice as many change the distortions of the paper's trees by less than 2 %.
-LEAST_GAIN = 0.05  # A smaller gain over Euclidean space is called none.
 WITHIN = 2.0  # The interval contains curvatures whose distortion exceeds the least by at most this many standard errors.
 
 
@@ -35,17 +34,6 @@ class CurvatureFit(NamedTuple):
     euclidean: float  #: average distortion of the best points in Euclidean space of the same dimension
     curvatures: np.ndarray  #: (m,), the curvatures of the profile, from nearly flat to strongly curved
     distortions: np.ndarray  #: (m,), the average distortion at each
-
-    @property
-    def sentence(self) -> str:
-        """The result in words."""
-        low, high = self.interval
-        gain = 1 - self.distortion / self.euclidean if self.euclidean > 0 else 0.0
-        verdict = f"{gain:.0%} less than" if gain >= LEAST_GAIN else "no better than"
-        return (
-            f"Curvature {self.curvature:.3g} ({low:.3g} to {high:.3g}) fits best, with a distortion of {self.distortion:.3f}: "
-            f"{verdict} the {self.euclidean:.3f} of Euclidean MDS in the same dimension."
-        )
 
 
 @one_blas_thread()
@@ -98,17 +86,17 @@ def fit_curvature(
     >>> bool(found.distortion < found.euclidean)
     True
     """
-    most = check_count("n_points", n_points, 4)
-    D = distances_of(X, model, curvature, metric, most, random_state)[0]
+    D = distances_of(X, model, curvature, metric, check_count("n_points", n_points, 4), random_state)[0]
     K = check_count("n_components", n_components, 1, len(D) - 1, f" (there are {len(D)} points)")
-    unit = float(np.median(D[D > 0])) if (D > 0).any() else 0.0
-    if unit == 0:
+    apart = D > 0
+    if not apart.any():
         raise ValueError("X must contain two different points, but all distances are 0.")
+    unit = float(np.median(D[apart]))
     D = D / unit
     roots = np.array([FLAT, *CURVATURES])
-    found = _profile(D, classical_mds(D, K), roots)
-    errors = np.array([_relative_errors(D, v, root) for v, root in zip(found, roots, strict=True)])
-    apart = D > 0
+    found = zip(_profile(D, classical_mds(D, K), roots), roots, strict=True)
+    images = np.array([pairwise_distance(to_hyperboloid(root * v, "tangent")) / root for v, root in found])
+    errors = np.where(apart, np.abs(images / np.where(apart, D, 1.0) - 1), 0.0)
     means = errors.sum(axis=(1, 2)) / apart.sum()
     best = 1 + int(np.argmin(means[1:]))
     by_point = errors.sum(axis=2) / np.maximum(apart.sum(axis=1), 1)
@@ -127,32 +115,23 @@ def fit_curvature(
 
 def _profile(D: np.ndarray, flat: np.ndarray, roots: np.ndarray) -> list[np.ndarray]:
     """The best points for each curvature, as tangent vectors (n, K) at the origin."""
-    found, value, v = [], [], flat
-    for root in roots:
-        v, loss = _descend(D, v, root)
-        found.append(v)
-        value.append(loss)
+
+    def descent(v: np.ndarray, root: float) -> Any:
+        box = [(-FARTHEST / root, FARTHEST / root)] * v.size
+        options = {"maxiter": ITERATIONS}
+        return minimize(_loss, v, (D, root), jac=True, method="L-BFGS-B", bounds=box, options=options)
+
+    found = [descent(flat.ravel(), roots[0])]
+    for root in roots[1:]:
+        found.append(descent(found[-1].x, root))
     for k in range(len(roots) - 2, -1, -1):  # and back again, from the more to the less curved
-        v, loss = _descend(D, found[k + 1], roots[k])
-        if loss < value[k]:
-            found[k], value[k] = v, loss
-    return found
+        found[k] = min(found[k], descent(found[k + 1].x, roots[k]), key=lambda result: result.fun)
+    return [result.x.reshape(flat.shape) for result in found]
 
 
-def _descend(D: np.ndarray, v: np.ndarray, root: float) -> tuple[np.ndarray, float]:
-    """The points after a descent from v, and their loss."""
-
-    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = _loss(D, w.reshape(v.shape), root)
-        return value, gradient.ravel()
-
-    box = [(-FARTHEST / root, FARTHEST / root)] * v.size
-    found = minimize(loss, v.ravel(), jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": ITERATIONS})
-    return found.x.reshape(v.shape), float(found.fun)
-
-
-def _loss(D: np.ndarray, v: np.ndarray, root: float) -> tuple[float, np.ndarray]:
-    """The smooth distortion of the points exp(v) at curvature -root^2, and its gradient (n, K)."""
+def _loss(v: np.ndarray, D: np.ndarray, root: float) -> tuple[float, np.ndarray]:
+    """The smooth distortion of the points exp(v) at curvature -root^2 for v (n K,), and its gradient (n K,)."""
+    v = v.reshape(len(D), -1)
     # in polar coordinates, where no term cancels: cosh d - 1 = 2 sinh^2((rho - rho')/2) + sinh rho sinh rho' (1 - cos angle)
     r = np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300)
     u, rho = v / r, root * r
@@ -168,10 +147,4 @@ def _loss(D: np.ndarray, v: np.ndarray, root: float) -> tuple[float, np.ndarray]
     B = A * sinh * sinh.T
     by_u = B.sum(axis=1, keepdims=True) * u - B @ u
     by_u -= np.sum(by_u * u, axis=1, keepdims=True) * u
-    return float((soft - SOFTNESS)[apart].sum() / count), root * by_rho * u + by_u / r
-
-
-def _relative_errors(D: np.ndarray, v: np.ndarray, root: float) -> np.ndarray:
-    """|d' / d - 1| of all pairs (n, n), 0 where d is 0."""
-    found = pairwise_distance(to_hyperboloid(root * v, "tangent")) / root
-    return np.asarray(np.where(D > 0, np.abs(found / np.where(D > 0, D, 1.0) - 1), 0.0))
+    return float((soft - SOFTNESS)[apart].sum() / count), (root * by_rho * u + by_u / r).ravel()

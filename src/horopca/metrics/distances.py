@@ -1,8 +1,8 @@
 """How well a reduction keeps distances and variance, computed in blocks: O(n) memory.
 
 Every function takes points in a `model` at a `curvature`. Functions of distances alone also take distance matrices, with
-``metric="precomputed"``. All pairs are counted up to 16384 points; of more points, or with `n_pairs`, a random sample. Of a
-Dask array, only the rows of these pairs are computed.
+``metric="precomputed"``. All pairs are counted in matrices and up to 16384 points; of more points, or with `n_pairs`, a
+random sample. Of a Dask array, only the rows of these pairs are computed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from sklearn.utils import check_array
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator
 from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
 from .._input.means import mean_of
-from .._input.rows import check_rows
-from .._optimize.sample import some_offsets
+from .._input.rows import Rows, check_rows
 from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy
-from ..geometry._points import Chunk
-from ..statistics.pairs import mean_of_blocks, pair_distances, relative_change
+from ..statistics.pairs import mean_of_blocks, pair_distances, random_offsets, relative_change
 
 ALL_PAIRS_ROWS = 1 << 14  # Up to this many rows, all pairs are counted by default: it takes a few seconds.
 AUTO_PAIRS = 1 << 22  # For more rows, the number of pairs: the standard error is about a thousandth.
@@ -33,13 +31,18 @@ FLAT_RADIUS = 1e-4  # The radius of Euclidean points put into hyperbolic space: 
 DRAWN_ELEMENTS = 1 << 24  # The largest number of elements of the rows that are drawn: 128 MB.
 
 
-class Options(TypedDict, total=False):
-    """The arguments that all functions share."""
+class SpaceOptions(TypedDict, total=False):
+    """Where X and Y are."""
 
     model: ModelName
     curvature: float
     metric: MetricName
     flat: bool
+
+
+class Options(SpaceOptions, total=False):
+    """The arguments that functions of pairs share."""
+
     n_pairs: int | None
     random_state: Any
 
@@ -63,10 +66,10 @@ def average_distortion(X: Any, Y: Any, *, return_error: bool = False, **options:
     flat : bool, default=False
         Whether Y has points of Euclidean space, such as those of UMAP.
     n_pairs : int or None, default=None
-        The approximate number of random pairs to count. None means all pairs of up to 16384 points, and about four million
-        of more.
+        The approximate number of random pairs of points to count. None means all pairs of up to 16384 points, and about
+        four million of more. Of matrices of distances, all pairs are counted.
     return_error : bool, default=False
-        Also return the standard error, which is 0 if all pairs were counted.
+        Also return the standard error: 0 if all pairs were counted, and inf if there are too few for one.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the sample of pairs.
 
@@ -83,12 +86,8 @@ def average_distortion(X: Any, Y: Any, *, return_error: bool = False, **options:
     0.0
     """
     _, blocks, sampled = _pairs((X, Y), **options)
-    value, error = _mean(relative_change, blocks, sampled)
-    if return_error and not np.isfinite(error):
-        raise ValueError(
-            f"n_pairs={options.get('n_pairs')} draws too few pairs of different points for a standard error. Raise n_pairs."
-        )
-    return (value, error) if return_error else value
+    found = _mean(relative_change, blocks, sampled)
+    return found if return_error else found[0]
 
 
 def worst_case_distortion(
@@ -220,58 +219,59 @@ def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", 
         raise ValueError(f"X and X_back must have the same shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
     if after.remote:
         before, after = after, before
-    total = before.fold_beside(after, _squares)
-    return float(total / before.shape[0] / -coordinates.curvature)
-
-
-def _squares(before: Chunk, after: Chunk) -> float:
-    """The sum of the squared distances between corresponding points."""
-    return float(np.sum(distance(to_numpy(before.points()), to_numpy(after.points())) ** 2))
+    squares = lambda x, y: float(np.sum(distance(to_numpy(x.points()), to_numpy(y.points())) ** 2))
+    return float(before.fold_beside(after, squares) / before.shape[0] / -coordinates.curvature)
 
 
 Blocks = Iterator[tuple[np.ndarray, ...]]  # distances of the same pairs in one or two sets of points, a block at a time
 
-# Pairs to sample: in each of some groups (g, m) of rows in random order, every row with those at some offsets from it.
-_Draw = tuple[np.ndarray, tuple[int, ...]]
-
-
-def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Draw:
-    """A draw of about `pairs` pairs of n rows, from `groups` groups of at most `most` rows in total."""
-    rng = check_generator(random_state)
-    size = n if groups == 1 else max(4, min(n, most, pairs) // groups)
-    n_offsets = max(2 if groups == 1 else 1, pairs // (size * groups))
-    chosen = rng.choice(n, size=size * groups, replace=False)
-    return chosen.reshape(groups, size), some_offsets(size, n_offsets, rng)
-
 
 def _pairs(
+    inputs: tuple[Any, ...], *, n_pairs: int | None = None, random_state: Any = None, **space: Unpack[SpaceOptions]
+) -> tuple[int, Blocks, bool]:
+    """The number of points, the pairs of one or two arrays of points or of distances, and whether they are a sample."""
+    clouds = check_clouds(inputs, **space)
+    n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
+    pairs = check_count("n_pairs", n_pairs, 1) if n_pairs is not None else AUTO_PAIRS if n > ALL_PAIRS_ROWS else EVERY_PAIR
+    if isinstance(clouds[0], np.ndarray):
+        return n, (tuple(D[i, i + 1 :] for D in clouds) for i in range(n - 1)), False
+    groups = GROUPS if n > GROUPED_ROWS or any(rows.remote for rows in clouds) else 1
+    if pairs >= n * (n - 1) // 2 or n <= max(FEW_ROWS, 4 * groups):
+        return n, _in_units(clouds, pair_distances(*(rows.all() for rows in clouds))), False
+    rng = check_generator(random_state)
+    size = n if groups == 1 else max(4, min(n, DRAWN_ELEMENTS // columns, pairs) // groups)
+    order = rng.choice(n, size=size * groups, replace=False)
+    offsets = random_offsets(size, max(2 if groups == 1 else 1, pairs // (size * groups)), rng)
+    return n, _in_units(clouds, _sampled([rows.take(order) for rows in clouds], size, offsets)), True
+
+
+def _sampled(points: list[np.ndarray], size: int, offsets: tuple[int, ...]) -> Blocks:
+    """Distances in each group of `size` rows, between every row and those at some offsets: one block for each group.
+
+    Of a single group, one block for each offset.
+    """
+    for start in range(0, len(points[0]), size):
+        blocks = pair_distances(*(x[start : start + size] for x in points), offsets=offsets)
+        yield from blocks if size == len(points[0]) else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
+
+
+def _in_units(clouds: list[Rows], blocks: Blocks) -> Blocks:
+    """Distances in the units of two arrays of points, from those at curvature -1."""
+    for block in blocks:
+        yield tuple(to_numpy(d).ravel() / rows.coordinates.scale for d, rows in zip(block, clouds, strict=True))
+
+
+def check_clouds(
     inputs: tuple[Any, ...],
     *,
     model: ModelName = "poincare",
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
     flat: bool = False,
-    n_pairs: int | None = None,
-    random_state: Any = None,
-) -> tuple[int, Blocks, bool]:
-    """The number of points, the pairs of one or two arrays of points or of distances, and whether they are a sample."""
-    check_choice("metric", metric, METRICS)
-    wanted = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
-    coordinates = check_coordinates(model, curvature)
-    clouds = check_clouds(inputs, coordinates, metric, flat)
-    n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
-    grouped = metric == "hyperbolic" and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
-    pairs = AUTO_PAIRS if wanted is None and n > ALL_PAIRS_ROWS else wanted
-    groups = GROUPS if grouped else 1
-    draw = None
-    if pairs is not None and pairs < n * (n - 1) // 2 and n > max(FEW_ROWS, 4 * groups):
-        draw = _draw(n, pairs, groups, DRAWN_ELEMENTS // columns, random_state)
-    blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw)
-    return n, blocks, draw is not None
-
-
-def check_clouds(inputs: tuple[Any, ...], coordinates: Coordinates, metric: MetricName, flat: bool) -> list[Any]:
+) -> list[Any]:
     """Validate X, or X and Y with the same number of rows: points, or distances. If `flat`, Y has points of Euclidean space."""
+    check_choice("metric", metric, METRICS)
+    coordinates = check_coordinates(model, curvature)
     clouds: list[Any] = []
     for X, name in zip(inputs, "XY", strict=False):
         if metric == "precomputed":
@@ -289,30 +289,6 @@ def _flat_coordinates(Y: Any) -> Coordinates:
     """Coordinates in which points of Euclidean space keep their distances: tangent vectors at a curvature close to 0."""
     size = float(np.max(np.abs(to_numpy(Y)), initial=0.0))
     return Coordinates("tangent", -((FLAT_RADIUS / size) ** 2) if 0 < size < np.inf else -1.0)
-
-
-def _point_blocks(clouds: list[Any], draw: _Draw | None) -> Blocks:
-    """Distances of pairs of points: a block for each offset of a single group, or for each of several groups."""
-    scales = [rows.coordinates.scale for rows in clouds]
-    in_units = lambda block: tuple(to_numpy(d).ravel() / scale for d, scale in zip(block, scales, strict=True))
-    if draw is None:
-        yield from map(in_units, pair_distances(*(rows.all() for rows in clouds)))
-        return
-    groups, offsets = draw
-    points = [rows.take(groups.ravel()) for rows in clouds]
-    size = groups.shape[1]
-    for start in range(0, groups.size, size):
-        blocks = map(in_units, pair_distances(*(x[start : start + size] for x in points), offsets=offsets))
-        yield from blocks if len(groups) == 1 else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
-
-
-def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Blocks:
-    """Distances of pairs from matrices of distances: a block for each row, or for each offset of a draw."""
-    if draw is None:
-        yield from (tuple(D[i, i + 1 :] for D in matrices) for i in range(len(matrices[0]) - 1))
-    else:
-        (order,), offsets = draw
-        yield from (tuple(D[order, np.roll(order, -o)] for D in matrices) for o in offsets)
 
 
 def _mean(function: Callable[..., np.ndarray], blocks: Blocks, sampled: bool) -> tuple[float, float]:

@@ -109,15 +109,7 @@ def distances_of(
 ) -> tuple[np.ndarray, float, bool]:
     """Validate X. Returns distances of at most `n_points` random points, a bound of delta, and whether they are a sample."""
     check_choice("metric", metric, METRICS)
-    D, bound = _all_distances(X, model, curvature, metric)
-    if n_points is None or n_points >= len(D):
-        return D, bound, False
-    some = np.sort(check_generator(random_state).choice(len(D), size=n_points, replace=False))
-    return D[np.ix_(some, some)], bound, True
-
-
-def _all_distances(X: Any, model: ModelName, curvature: float, metric: MetricName) -> tuple[np.ndarray, float]:
-    """The distances of a graph, a matrix or points, and an upper bound of delta."""
+    bound = np.inf
     if issparse(X):
         graph = csr_array(X, dtype=np.float64)
         if graph.shape[0] != graph.shape[1] or not (np.isfinite(graph.data).all() and (graph.data >= 0).all()):
@@ -125,14 +117,17 @@ def _all_distances(X: Any, model: ModelName, curvature: float, metric: MetricNam
         D = np.asarray(shortest_path(graph, directed=False))
         if not np.isfinite(D).all():
             raise ValueError("X, as a graph, must be connected, but is not. Pass its largest component.")
-        return D, np.inf
-    if metric == "precomputed":
+    elif metric == "precomputed":
         D = check_distances(check_array(X, dtype=np.float64))
-        return (D + D.T) / 2, np.inf
-    coordinates = check_coordinates(model, curvature)
-    rows = check_rows(X, coordinates)
-    D = pairwise_distance(rows.take(np.arange(rows.shape[0])))
-    return D / coordinates.scale, np.log(2) / coordinates.scale  # delta of hyperbolic space itself
+        D = (D + D.T) / 2
+    else:
+        rows = check_rows(X, check_coordinates(model, curvature))
+        D = pairwise_distance(rows.take(np.arange(rows.shape[0]))) / rows.coordinates.scale
+        bound = np.log(2) / rows.coordinates.scale  # delta of hyperbolic space itself
+    if n_points is None or n_points >= len(D):
+        return D, bound, False
+    some = np.sort(check_generator(random_state).choice(len(D), size=n_points, replace=False))
+    return D[np.ix_(some, some)], bound, True
 
 
 def _far_apart(D: np.ndarray, graph: coo_array | None, rounding: float) -> np.ndarray:
@@ -214,11 +209,12 @@ def flatness(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) 
     rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
     x = rows.take(np.arange(0, rows.shape[0], -(-rows.shape[0] // SAMPLE)))
     y = translate_to_origin(x, frechet_mean(x).point)
-    v = hyperboloid_to_tangent(y)
-    pairs = np.triu_indices(len(x), 1)
-    off = mean_of_blocks([relative_change(pairwise_distance(y)[pairs], pdist(v))], sampled=False)[0]
+    d, flat = pairwise_distance(y)[np.triu_indices(len(x), 1)], pdist(hyperboloid_to_tangent(y))
+    off = mean_of_blocks([relative_change(d, flat)], sampled=False)[0]
     middle = float(np.median(radius(y)))
     unit = "" if curvature == -1 else ", at curvature -1"
-    flat, curved = "nearly flat, tangent PCA keeps as much as HoroPCA", "curved, HoroPCA can keep more than tangent PCA"
-    verdict = f"{flat if off < NEARLY_FLAT else curved} (flat distances are off by {100 * off:.2g} % on average)"
-    return Flatness(middle, off, f"median radius {middle:.2g} about the mean{unit}: {verdict}")
+    verdict = "nearly flat, tangent PCA keeps as much as HoroPCA"
+    if off >= NEARLY_FLAT:
+        verdict = "curved, HoroPCA can keep more than tangent PCA"
+    off_by = f"flat distances are off by {100 * off:.2g} % on average"
+    return Flatness(middle, off, f"median radius {middle:.2g} about the mean{unit}: {verdict} ({off_by})")

@@ -9,35 +9,29 @@ points the mean over a random sample is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_generator
-from .._input.coordinates import check_coordinates
+from .._input.arguments import MetricName, check_count, check_generator
 from .._input.progress import Progress, logged
 from ..geometry import ModelName, pairwise_distance
 from ..geometry._arrays import row_slices, to_numpy
-from ..geometry.hyperboloid import BLOCK_ELEMENTS
-from ..neighbors.estimator import nearest_neighbours
-from .distances import check_clouds
+from .distances import SpaceOptions, check_clouds
 
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
 SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about 0.02.
-REPORTED_DISTANCES = 1 << 26  # Progress is reported after this many distances, a few seconds.
+BLOCK_DISTANCES = 1 << 21  # Distances at a time: with smaller blocks, the directions of all points take longer than these.
+NEAR_MEASURES = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}  # and their keys per point
 TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance rounds differently in two formulas.
 
 DistancesFrom = Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of n points to all of them
 
 
-class NearOptions(TypedDict, total=False):
+class NearOptions(SpaceOptions, total=False):
     """The arguments that all functions share."""
 
     n_neighbors: int
-    model: ModelName
-    curvature: float
-    metric: MetricName
-    flat: bool
     n_points: int | None
     random_state: Any
     progress: Progress
@@ -183,9 +177,9 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric, "flat": flat}
-    options["progress"] = logged("false_neighbours", progress)
-    found = _point_measures(X, Y, every=True, **options)
+    space: SpaceOptions = {"model": model, "curvature": curvature, "metric": metric, "flat": flat}
+    progress = logged("false_neighbours", progress)
+    found = _point_measures(X, Y, n_neighbors=n_neighbors, progress=progress, every=True, **space)
     return {"false": np.rint(n_neighbors * (1 - found["kept"])).astype(int), **found}
 
 
@@ -197,8 +191,7 @@ def _logged_mean(name: str, X: Any, Y: Any, options: NearOptions) -> float:
 def near_measures(X: Any, Y: Any, **options: Unpack[NearOptions]) -> dict[str, float]:
     """`neighbours_kept`, `trustworthiness` and `continuity` by their names, for the same neighbours."""
     found = _point_measures(X, Y, **options)
-    names = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}
-    return {name: float(np.mean(found[short])) for name, short in names.items()}
+    return {name: float(np.mean(found[key])) for name, key in NEAR_MEASURES.items()}
 
 
 def _point_measures(
@@ -206,75 +199,37 @@ def _point_measures(
     Y: Any,
     *,
     n_neighbors: int = 10,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    flat: bool = False,
     n_points: int | None = None,
     random_state: Any = None,
     progress: Progress = lambda done, total: None,
     every: bool = False,
+    **space: Unpack[SpaceOptions],
 ) -> dict[str, np.ndarray]:
     """The measures of each point of a sample; if `every`, of each of all points, and the distortion too."""
-    check_choice("metric", metric, METRICS)
-    clouds = check_clouds((X, Y), check_coordinates(model, curvature), metric, flat)
+    clouds = check_clouds((X, Y), **space)
     n = clouds[0].shape[0]
-    if n < 3:
-        raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
     k = check_count("n_neighbors", n_neighbors, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
     wanted = max(SAMPLED_POINTS, EXACT_POINTS**2 // n) if n_points is None else check_count("n_points", n_points, 2)
     some = np.arange(n) if every or wanted >= n else check_generator(random_state).choice(n, size=wanted, replace=False)
-    if metric == "precomputed":
-        before, after = (D.__getitem__ for D in clouds)
-        near, now_near = (_nearest(distances, some, k, n) for distances in (before, after))
-    else:
-        points = [to_numpy(rows.all()) for rows in clouds]
-        before, after = (
-            lambda which, x=x, scale=rows.coordinates.scale: np.asarray(pairwise_distance(x[which], x) / scale)
-            for x, rows in zip(points, clouds, strict=True)
-        )
-        near, now_near = (nearest_neighbours(x, k, some)[0] for x in points)
+    before, after = map(_distances_from, clouds)
     parts = []
-    for part in row_slices(len(some), max(1, REPORTED_DISTANCES // n)):
-        own = some[part]
-        added, lost = neighbour_ranks(before, own, now_near[part], n), neighbour_ranks(after, own, near[part], n)
+    for part in row_slices(len(some), max(1, BLOCK_DISTANCES // n)):
+        d, e = (_to_others(distances, some[part]) for distances in (before, after))
+        near, now_near = (np.argpartition(distances, k - 1, axis=1)[:, :k] for distances in (d, e))
+        added, lost = neighbour_ranks(d, now_near), neighbour_ranks(e, near)
         found = {"kept": np.mean(added <= k, axis=1), "trust": trust_of_ranks(added, n), "continuity": trust_of_ranks(lost, n)}
         if every:
-            changes = lambda rows, own=own: mean_changes(before(own[rows]), after(own[rows]))
-            found["distortion"] = np.nan_to_num(_in_blocks(changes, len(own), n), posinf=np.inf)
+            found["distortion"] = np.nan_to_num(mean_changes(d, e), posinf=np.inf)
         parts.append(found)
         progress(part.stop, len(some))
     return {name: np.concatenate([found[name] for found in parts]) for name in parts[0]}
 
 
-def _nearest(distances: DistancesFrom, some: np.ndarray, k: int, n: int) -> np.ndarray:
-    """The k nearest neighbours (m, k) of some points (m,)."""
-    nearest = lambda part: np.argpartition(_to_others(distances, some[part]), k - 1, axis=1)[:, :k]
-    return _in_blocks(nearest, len(some), n)
-
-
-def neighbour_ranks(distances: DistancesFrom, some: np.ndarray, found: np.ndarray, n: int) -> np.ndarray:
-    """The ranks (m, k) of points `found` (m, k) among the neighbours of some of n points (m,); equal distances share a rank."""
-
-    def ranks(part: slice) -> np.ndarray:
-        d = _to_others(distances, some[part])
-        reached, d = np.take_along_axis(d, found[part], axis=1), d * TIE
-        return np.stack([1 + np.count_nonzero(d < reach[:, None], axis=1) for reach in reached.T], axis=1)
-
-    return _in_blocks(ranks, len(some), n)
-
-
-def trust_of_ranks(ranks: np.ndarray, n: int) -> np.ndarray:
-    """Contributions (m,) to trustworthiness of points whose k neighbours have the ranks (m, k) among n points."""
-    k = ranks.shape[1]
-    return np.asarray(1 - np.maximum(ranks - k, 0).sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1)))
-
-
-def mean_changes(d: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """The mean (m,) of |e - d| / d over the positive, finite distances d of each row (m, n); NaN if there are none."""
-    apart = (d > 0) & np.isfinite(d)
-    change, count = np.where(apart, np.abs(e / np.where(apart, d, 1.0) - 1), 0.0), apart.sum(axis=1)
-    return np.where(count > 0, change.sum(axis=1) / np.maximum(count, 1), np.nan)
+def _distances_from(cloud: Any) -> DistancesFrom:
+    if isinstance(cloud, np.ndarray):  # a matrix of distances
+        return cloud.__getitem__
+    x, scale = to_numpy(cloud.all()), cloud.coordinates.scale
+    return lambda some: np.asarray(pairwise_distance(x[some], x) / scale)
 
 
 def _to_others(distances: DistancesFrom, some: np.ndarray) -> np.ndarray:
@@ -284,6 +239,26 @@ def _to_others(distances: DistancesFrom, some: np.ndarray) -> np.ndarray:
     return d
 
 
-def _in_blocks(function: Callable[[slice], np.ndarray], m: int, n: int) -> np.ndarray:
-    """A function of m points, a slice of them at a time: their distances to all n points then fit into a core's cache."""
-    return np.concatenate([function(part) for part in row_slices(m, max(1, BLOCK_ELEMENTS // n))])
+def neighbour_ranks(d: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """The ranks (m, k) of points `found` (m, k) among points at distances d (m, n); equal distances share a rank."""
+    reached, d = np.take_along_axis(d, found, axis=1), d * TIE
+    return np.stack([1 + np.count_nonzero(d < reach[:, None], axis=1) for reach in reached.T], axis=1)
+
+
+def trust_of_ranks(ranks: np.ndarray, n: int) -> np.ndarray:
+    """Contributions (m,) to trustworthiness of points whose k neighbours have the ranks (m, k) among n points."""
+    k = ranks.shape[1]
+    return np.asarray(1 - np.maximum(ranks - k, 0).sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1)))
+
+
+def trust_by_rank(distances: DistancesFrom, some: np.ndarray, found: np.ndarray, n: int) -> np.ndarray:
+    """Contributions (m,) to trustworthiness of some of n points, whose neighbours in the other space are `found` (m, k)."""
+    parts = row_slices(len(some), max(1, BLOCK_DISTANCES // n))
+    return trust_of_ranks(np.concatenate([neighbour_ranks(_to_others(distances, some[p]), found[p]) for p in parts]), n)
+
+
+def mean_changes(d: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """The mean (m,) of |e - d| / d over the positive, finite distances d of each row (m, n); NaN if there are none."""
+    apart = (d > 0) & np.isfinite(d)
+    change, count = np.where(apart, np.abs(e / np.where(apart, d, 1.0) - 1), 0.0), apart.sum(axis=1)
+    return np.where(count > 0, change.sum(axis=1) / np.maximum(count, 1), np.nan)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import f as fisher
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import has_fit_parameter
 
 from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates
@@ -86,9 +85,8 @@ class Stability(NamedTuple):
 
     def stable_points(self, fraction: float = 0.1) -> np.ndarray:
         """Rows of the points that refits move by at most a fraction of the radius of the picture, the most stable first."""
-        share = check_number("fraction", fraction, "a number above 0", above=0)
         order = np.argsort(self.spread, kind="stable")
-        return np.asarray(order[self.spread[order] <= share * self.radius])
+        return np.asarray(order[self.spread[order] <= fraction * self.radius])
 
     def semi_axes(self) -> np.ndarray:
         """The semi-axes of the region of each image, columns of matrices A (n_samples, n_components, n_components).
@@ -178,41 +176,68 @@ def bootstrap(
     >>> found.angles.shape, found.spread.shape
     ((10, 1), (40,))
     """
-    plan = _plan(model, X, n_resamples, groups, sample_weight, check_generator(random_state))
+    refits = _Refits(model, X, groups, sample_weight, random_state)
     if check_number("level", level, wanted := "a confidence between 0 and 1, such as 0.9", above=0) >= 1:
         raise ValueError(f"level must be {wanted}, but is {level!r}.")
-    K, n = plan.reference.shape[1] - 1, len(plan.reference)
+    n, K, scale = len(refits.picture), refits.picture.shape[1] - 1, refits.coordinates.scale
+    check_count("n_resamples", n_resamples, max(FEWEST_REFITS, 2 * K))
     moments, figures, report = np.zeros((n, K, K)), [], logged("bootstrap", progress)
-    for moved, change, *found in run_jobs(plan.refit, ((k,) for k in range(n_resamples)), n_jobs):
-        moments += moved[:, :, None] * moved[:, None, :]  # in order, so that sums do not depend on n_jobs
+    for moved, change, *found in run_jobs(refits.refit, ((k,) for k in range(n_resamples)), n_jobs):
+        moments += moved[:, :, None] * moved[:, None, :] / scale**2  # in order, so that sums do not depend on n_jobs
         figures.append([np.mean(change) if change.size else 0.0, *found])
         report(len(figures), n_resamples)
     changes, converged, merged, *nested = np.transpose(figures)
-    angles = np.reshape(nested, (-1, n_resamples)).T
-    scale, about = plan.coordinates.scale, plan.variance()
-    spread = np.sqrt(np.trace(moments, axis1=1, axis2=2) / n_resamples)
-    found = Stability(
-        images=np.asarray(plan.coordinates.from_hyperboloid(plan.reference, np.dtype(float))),
-        covariances=moments / n_resamples / scale**2,
-        spread=spread / scale,
-        stability=1 - min(1.0, float(np.mean(spread**2)) / about) if about > 0 else 1.0,
+    angles, covariances = np.reshape(nested, (-1, n_resamples)).T, moments / n_resamples
+    squares, variance = np.trace(covariances, axis1=1, axis2=2), refits.variance / scale**2
+    result = Stability(
+        images=np.asarray(refits.coordinates.from_hyperboloid(refits.picture, np.dtype(float))),
+        covariances=covariances,
+        spread=np.sqrt(squares),
+        stability=1 - min(1.0, float(np.mean(squares) / variance)) if variance > 0 else 1.0,
         angles=angles,
         angle_bounds=np.quantile(angles, level, axis=0, method="higher"),
         merged=float(np.mean(merged)),
         converged=float(np.mean(converged)),
         level=float(level),
         n_resamples=n_resamples,
-        coordinates=plan.coordinates,
+        coordinates=refits.coordinates,
         distance_change=float(np.mean(changes)),
-        radius=float(np.sqrt(about)) / scale,
+        radius=float(np.sqrt(variance)),
     )
-    drawn = f"{len(plan.groups)} rows" if groups is None else f"{len(plan.groups)} groups of {sum(map(len, plan.groups))} rows"
-    said = _conclusion(found, drawn)
-    if groups is None and look_dependent(np.asarray(plan.coordinates.to_hyperboloid(plan.X))):
-        said.append(f"{DEPENDENT}, or all of this looks more stable than it is.")
-    if len(plan.groups) <= FEW_GROUPS:
-        said.append(f"With {drawn} this is a guess.")
-    return found._replace(conclusion=" ".join(said))
+    units = len(refits.groups)
+    drawn = f"{units} rows" if groups is None else f"{units} groups of {sum(map(len, refits.groups))} rows"
+    dependent = groups is None and look_dependent(np.asarray(refits.coordinates.to_hyperboloid(refits.X)))
+    return result._replace(conclusion=_conclusion(result, drawn, dependent, few=units <= FEW_GROUPS))
+
+
+def _conclusion(found: Stability, drawn: str, dependent: bool, few: bool) -> str:
+    """The conclusion in sentences; `drawn` names what was resampled, and `few` says whether that was little."""
+    n, level, bounds, readable = len(found.images), found.stability, found.angle_bounds, found.stability >= READABLE
+    names = ["the first component", *(f"the first {k} together" for k in range(2, len(bounds) + 1))]
+    verdicts = np.array(["stable", "roughly stable", "not stable"])[np.searchsorted(ANGLES, bounds)]
+    angles = ", ".join(f"{name} {angle:.2g}° ({word})" for name, angle, word in zip(names, bounds, verdicts, strict=False))
+    readings = ["the positions of its points are mostly due to chance", "only its large parts are reliable"]
+    reading = [*readings, "the positions of most points are reliable"][np.searchsorted([COARSE, READABLE], level, side="right")]
+    moved, wide = np.sqrt(np.mean(found.spread**2)), int(np.sum(found.spread > found.radius / 2))
+    distances = f"{found.distance_change:.0%} on average{' and are stable' * (found.distance_change <= STABLE_DISTANCES)}"
+    still = f"{len(found.stable_points())} of {n} points move by less than a tenth of that radius"
+    sentences = {
+        f"Of {found.n_resamples} refits to bootstrap samples of {drawn}:": True,
+        f"{100 * found.level:g} % lie within these angles of the spine: {angles}.": len(bounds),
+        f"Images move by {moved:.2g} in a picture of radius {found.radius:.2g} (stability {level:.2f}): {reading}.": True,
+        f"{wide} of {n} points move by more than half of that radius.": wide,
+        f"Distances in the picture change by {distances}, and {still}.": not readable,
+        "Angles can be large although the picture is stable: different spines can give nearly the same picture.": (
+            readable and np.any(bounds > ANGLES[1])
+        ),
+        f"The ideal points are merged in {found.merged:.0%} of the refits.": not np.isnan(found.merged),
+        f"{1 - found.converged:.0%} of the refits did not converge, which makes these results less certain.": (
+            found.converged < 1
+        ),
+        f"{DEPENDENT}, or all of this looks more stable than it is.": dependent,
+        f"With {drawn} this is a guess.": few,
+    }
+    return " ".join(sentence for sentence, holds in sentences.items() if holds)
 
 
 def stability_note(
@@ -227,18 +252,16 @@ def stability_note(
     if len(np.unique(to_numpy(X), axis=0)) < NOTED_ROWS:
         return None
     grouped = groups is not None and len(set(groups)) > FEW_GROUPS
-    plan = _plan(model, X, FEWEST_REFITS, groups if grouped else None, None, check_generator(random_state))
-    moved, changes, *_ = zip(*(plan.refit(number, half=True) for number in range(NOTE_REFITS)), strict=True)
-    change, moves = np.mean(changes, axis=0), float(np.mean(np.square(moved).sum(axis=-1)))
-    names = np.array(["" if label is None else str(label) for label in np.resize(labels, len(plan.reference))])
-    a, b = (names[rows] for rows in plan.pairs())
+    refits = _Refits(model, X, groups if grouped else None, None, random_state)
+    moved, changes, *_ = zip(*(refits.refit(number, half=True) for number in range(NOTE_REFITS)), strict=True)
+    change, share = np.mean(changes, axis=0), float(np.mean(np.square(moved).sum(axis=-1))) / max(refits.variance, 1e-300)
+    names = np.array(["" if label is None else str(label) for label in np.resize(labels, len(refits.picture))])
+    (a, b) = names[refits.pairs]
     parts = {"distances between classes": (a != b) & (a != "") & (b != ""), "distances within classes": (a == b) & (a != "")}
     if not all(part.any() for part in parts.values()):
         parts = {"distances": np.full(len(a), True)}
-    said = {}
-    for name, part in parts.items():
-        said[f"{name} ({np.mean(change[part]):.0%})"] = np.mean(change[part]) <= STABLE_DISTANCES
-    share = moves / max(plan.variance(), 1e-300)
+    mean = {name: np.mean(change[part]) for name, part in parts.items()}
+    said = {f"{name} ({mean[name]:.0%})": mean[name] <= STABLE_DISTANCES for name in parts}
     said[f"positions ({np.sqrt(share):.0%} of the radius)"] = 1 - share >= READABLE
     stable, loose = (", ".join(text for text, holds in said.items() if holds == wanted) for wanted in (True, False))
     verdicts = (f"{word}: {texts}." for word, texts in (("Stable", stable), ("Not stable", loose)) if texts)
@@ -248,16 +271,36 @@ def stability_note(
 # ---------------------------------------------------------------- refits
 
 
-class _Plan(NamedTuple):
-    """A fit, its points and images, and the groups of rows that are drawn: everything that a refit needs."""
+class _Refits:
+    """A fitted reduction and its picture, and refits to resampled rows that are compared with it."""
 
-    model: Any
-    X: np.ndarray
-    coordinates: Coordinates
-    reference: np.ndarray  # (n, K+1), the picture
-    groups: list[np.ndarray]  # rows that are drawn together; rows of weight 0 are in none
-    weight: np.ndarray | None
-    seed: int
+    def __init__(self, model: Any, X: Any, groups: Any, weight: Any, random_state: Any) -> None:
+        check_reduction(model)
+        rows = check_rows(X, fitted_coordinates(model), estimator=model)
+        if rows.remote:
+            raise ValueError("X must be in memory to be resampled, but is a Dask array. Pass a sample of X and a fit to it.")
+        n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
+        if n != seen:
+            raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
+        members = np.arange(n) if groups is None else group_numbers(groups, n)
+        if groups is not None and (count := members.max() + 1) < 4:
+            raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or pass none.")
+        self.weight = None if weight is None else check_weights(weight, n)
+        # a silent copy with the chosen number of components that starts each fit at the last result, if it can
+        wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **rows.coordinates._asdict()}
+        self.model = copy(model._as_chosen())
+        self.model.set_params(**{name: wanted[name] for name in wanted.keys() & self.model.get_params(deep=False).keys()})
+        _check_mean(self.model, rows, self.weight)
+        self.X = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
+        self.coordinates, self.picture = rows.coordinates, to_numpy(rows.map(model._images))  # (n, K+1)
+        counted = np.arange(n) if self.weight is None else np.flatnonzero(self.weight)
+        order = counted[np.argsort(members[counted], kind="stable")]
+        self.groups = np.split(order, np.flatnonzero(np.diff(members[order])) + 1)  # rows that are drawn together
+        self.seed = int(check_generator(random_state).integers(2**31))
+        some = np.random.default_rng(self.seed).integers(n, size=(2, COMPARED_PAIRS))
+        self.pairs = some[:, distance(*self.picture[some]) > 0]  # (2, m), random pairs of rows whose images differ
+        #: the mean squared distance of the images from their mean
+        self.variance = float(np.mean(distance(self.picture, frechet_mean(self.picture).point) ** 2))
 
     def refit(self, number: int, half: bool = False) -> tuple[Any, ...]:
         """Draw rows with replacement, or half of them without, fit to them, and compare the pictures.
@@ -272,28 +315,19 @@ class _Plan(NamedTuple):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.X[rows], **weight)
-        images = to_numpy(Rows(self.X, self.coordinates).map(model._images))
+        images, x = to_numpy(Rows(self.X, self.coordinates).map(model._images)), self.picture
         some = slice(None, None, -(-len(images) // ALIGNED_ROWS))
-        aligned = align(images[some], self.reference[some], squares=True).move(images)
-        moved = from_hyperboloid(translate_to_origin(aligned, self.reference), "tangent")
+        aligned = align(images[some], x[some], squares=True).move(images)
+        moved = from_hyperboloid(translate_to_origin(aligned, x), "tangent")
+        a, b = self.pairs
+        change = relative_change(distance(x[a], x[b]), distance(images[a], images[b]))
         several = moved.shape[1] > 1 and getattr(self.model, "ideal_points_", None) is not None
         merged = float(abs(model.spine_.kappa) < 10 * MERGED_KAPPA) if several else float("nan")
-        (a, b), x = self.pairs(), self.reference
-        change = relative_change(distance(x[a], x[b]), distance(images[a], images[b]))
         return moved, change, float(model.converged_), merged, *self._angles(model)
-
-    def pairs(self) -> np.ndarray:
-        """Random pairs of rows (2, m) whose images differ."""
-        some = np.random.default_rng(self.seed).integers(len(self.reference), size=(2, COMPARED_PAIRS))
-        return np.asarray(some[:, distance(*self.reference[some]) > 0])
-
-    def variance(self) -> float:
-        """The mean squared distance of the images from their mean."""
-        return float(np.mean(distance(self.reference, frechet_mean(self.reference).point) ** 2))
 
     def _draw(self, rng: np.random.Generator, half: bool) -> np.ndarray:
         """Rows of a resample that has enough different rows for a fit."""
-        count, K = len(self.groups), self.reference.shape[1] - 1
+        count, K = len(self.groups), self.picture.shape[1] - 1
         for _ in range(MOST_REDRAWS):
             drawn = rng.permutation(count)[: -(-count // 2)] if half else rng.integers(count, size=count)
             rows = np.concatenate([self.groups[g] for g in drawn])
@@ -314,43 +348,6 @@ class _Plan(NamedTuple):
         return [float(np.degrees(spine_angle(spine_basis(a), spine_basis(b) @ there))) for a, b in pairs]
 
 
-def _plan(model: Any, X: Any, n_resamples: Any, groups: Any, weight: Any, rng: np.random.Generator) -> _Plan:
-    """Validate the arguments of `bootstrap`."""
-    check_reduction(model)
-    rows, K = check_rows(X, fitted_coordinates(model), estimator=model), model.n_components_
-    if rows.remote:
-        raise ValueError("X must be in memory to be resampled, but is a Dask array. Pass a sample of X and a fit to it.")
-    n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
-    if n != seen:
-        raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
-    check_count("n_resamples", n_resamples, max(FEWEST_REFITS, 2 * K))
-    members = np.arange(n) if groups is None else group_numbers(groups, n)
-    if groups is not None and (count := members.max() + 1) < 4:
-        raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or pass none.")
-    start, counted = _prepared(model), np.arange(n)
-    if weight is not None:
-        if not has_fit_parameter(start, "sample_weight"):
-            raise ValueError(f"sample_weight must be None for {type(model).__name__}, whose fit takes no weights.")
-        weight = check_weights(weight, n)
-        counted = np.flatnonzero(weight)
-    data = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
-    different, least = len(np.unique(data[counted], axis=0)), 2 * (K + 1)
-    if different < least:
-        found = f"{different} of {len(counted)}"
-        raise ValueError(f"X must have at least {least} different rows to resample {K} components, but has {found}.")
-    _check_mean(start, rows, weight)
-    order = counted[np.argsort(members[counted], kind="stable")]
-    drawn = np.split(order, np.flatnonzero(np.diff(members[order])) + 1)
-    return _Plan(start, data, rows.coordinates, to_numpy(rows.map(model._images)), drawn, weight, int(rng.integers(2**31)))
-
-
-def _prepared(model: Any) -> Any:
-    """A silent copy with the chosen number of components that starts its next fit at the last result, if it can."""
-    model = model._as_chosen()
-    wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **fitted_coordinates(model)._asdict()}
-    return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
-
-
 def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
     """Raise ValueError if the mean of the points is not that of the fit."""
     # the median of "robust" may be any point of a gap, and a stream's fit may be older than its last rows
@@ -363,37 +360,3 @@ def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
             "X must hold the points that the model was fitted to, but has another mean. Pass these points, and the "
             "sample_weight of the fit if there was any."
         )
-
-
-def _conclusion(found: Stability, drawn: str) -> list[str]:
-    """The conclusion in sentences; `drawn` names what was resampled."""
-    n, level, readable = len(found.images), found.stability, found.stability >= READABLE
-    said = [f"Of {found.n_resamples} refits to bootstrap samples of {drawn}:"]
-    if len(found.angle_bounds):
-        names = ["the first component", *(f"the first {k} together" for k in range(2, len(found.angle_bounds) + 1))]
-        verdicts = np.array(["stable", "roughly stable", "not stable"])[np.searchsorted(ANGLES, found.angle_bounds)]
-        bounds = [
-            f"{name} {bound:.2g}° ({word})" for name, bound, word in zip(names, found.angle_bounds, verdicts, strict=True)
-        ]
-        said.append(f"{100 * found.level:g} % lie within these angles of the spine: {', '.join(bounds)}.")
-    moved, reading = np.sqrt(np.mean(found.spread**2)), "the positions of most points are reliable"
-    if not readable:
-        reading = (
-            "only its large parts are reliable" if level >= COARSE else "the positions of its points are mostly due to chance"
-        )
-    said.append(f"Images move by {moved:.2g} in a picture of radius {found.radius:.2g} (stability {level:.2f}): {reading}.")
-    if wide := int(np.sum(found.spread > found.radius / 2)):
-        said.append(f"{wide} of {n} points move by more than half of that radius.")
-    if not readable:
-        stable = " and are stable" if found.distance_change <= STABLE_DISTANCES else ""
-        said.append(
-            f"Distances in the picture change by {found.distance_change:.0%} on average{stable}, and "
-            f"{len(found.stable_points())} of {n} points move by less than a tenth of that radius."
-        )
-    elif np.any(found.angle_bounds > ANGLES[1]):
-        said.append("Angles can be large although the picture is stable: different spines can give nearly the same picture.")
-    if not np.isnan(found.merged):
-        said.append(f"The ideal points are merged in {found.merged:.0%} of the refits.")
-    if found.converged < 1:
-        said.append(f"{1 - found.converged:.0%} of the refits did not converge, which makes these results less certain.")
-    return said

@@ -18,8 +18,7 @@ from .._input.threads import allowed_threads, one_blas_thread
 from ..estimators.base import HyperbolicEstimator, new_fit
 from ..estimators.fitting import fitted_coordinates
 from ..geometry._arrays import array_namespace, row_slices, to_numpy
-from ..geometry.hyperboloid import polar
-from .search import QUERIES, Polar, Selection, Shells, queries_at_a_time, search_all
+from .search import QUERIES, Selection, Shells, queries_at_a_time, search_all
 
 AlgorithmName = Literal["auto", "brute", "shells"]
 
@@ -127,9 +126,8 @@ class HyperbolicNeighbors(HyperbolicEstimator):
             return None
         shells = Shells(to_numpy(rows.all()))
         if self.algorithm == "auto":
-            sample = shells.data.take(np.linspace(0, n - 1, SAMPLE).astype(int))
-            first = Selection(SAMPLE, self.n_neighbors)
-            shells.search(sample, first)
+            first = Selection(rows.take(np.linspace(0, n - 1, SAMPLE).astype(int)), self.n_neighbors)
+            shells.search(first)
             if first.considered > max(MOST_CANDIDATES, n / 1000) * SAMPLE:
                 return None
         return shells
@@ -156,22 +154,14 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         most = self.n_samples_fit_ - (X is None)
         why = f" (the number of points{' other than the query' if X is None else ''})"
         k = check_count("n_neighbors", self.n_neighbors if n_neighbors is None else n_neighbors, 1, most, why)
-        rows = self._queries(X)
-        distances, indices = self._nearest(rows, k, np.arange(rows.shape[0]) if X is None else None)
-        return (_like(distances, rows.X), _like(indices, rows.X)) if return_distance else _like(indices, rows.X)
-
-    def _nearest(self, rows: Rows, k: int, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and indices (m, k) of neighbours; `own` (m,) are the row numbers of queries that are points of the fit."""
-        width = k if own is None else k + 1
-        parts = self._search(rows, width, math.inf)
-        distances = np.concatenate([part.distance for part in parts]).reshape(-1, width) / rows.coordinates.scale
-        indices = np.concatenate([part.row for part in parts]).reshape(-1, width)
-        if own is not None:
+        rows, width = self._queries(X), k + (X is None)
+        _, distances, indices = (part.reshape(-1, width) for part in self._search(rows, width, math.inf))
+        if X is None:
             # if more than k points coincide with a query, it may be missing among its neighbours: then the last one is left out
-            others = indices != own[:, None]
+            others = indices != np.arange(rows.shape[0])[:, None]
             others[others.all(axis=1), -1] = False
             distances, indices = distances[others].reshape(-1, k), indices[others].reshape(-1, k)
-        return distances, indices
+        return (_like(distances, rows.X), _like(indices, rows.X)) if return_distance else _like(indices, rows.X)
 
     def radius_neighbors(self, X: Any = None, radius: float = 1.0, return_distance: bool = True) -> Any:
         """All points within a distance of each of some points, nearest first.
@@ -192,24 +182,16 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         check_is_fitted(self)
         reach = check_number("radius", radius, "a distance >= 0", least=0)
         rows = self._queries(X)
-        scale = rows.coordinates.scale
-        found = self._search(rows, None, math.nextafter(reach * scale, math.inf))
-        distances, indices, start = [], [], 0
-        for part in found:
-            kept = part.distance / scale <= reach
-            if X is None:
-                kept &= part.row != part.query + start
-            ends = np.searchsorted(part.query[kept], np.arange(1, len(part.limits)))
-            distances += np.split(part.distance[kept] / scale, ends)
-            indices += np.split(part.row[kept], ends)
-            start += len(part.limits)
-        return (_ragged(distances), _ragged(indices)) if return_distance else _ragged(indices)
+        queries, distances, indices = self._search(rows, None, math.nextafter(reach * rows.coordinates.scale, math.inf))
+        kept = distances <= reach
+        if X is None:
+            kept &= indices != queries
+        ends = np.searchsorted(queries[kept], np.arange(1, rows.shape[0]))
+        distances, indices = (_ragged(np.split(values[kept], ends)) for values in (distances, indices))
+        return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(
-        self,
-        X: Any = None,
-        n_neighbors: int | None = None,
-        mode: Literal["connectivity", "distance"] = "connectivity",
+        self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity"
     ) -> csr_matrix:
         """The graph of nearest neighbours.
 
@@ -235,38 +217,24 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         return self._rows if X is None else check_rows(X, fitted_coordinates(self), estimator=self, reach=FARTHEST_IMAGE)
 
     @one_blas_thread()
-    def _search(self, rows: Rows, k: int | None, reach: float) -> list[Selection]:
-        """The neighbours of all queries, in consecutive blocks."""
-        found: list[Selection] = []
+    def _search(self, rows: Rows, k: int | None, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The numbers of queries, sorted, and for each the distances and the rows of its neighbours, nearest first."""
+        found, start = [], 0
         step = queries_at_a_time(self._rows.X, self.n_samples_fit_) if self._shells is None else QUERIES
         threads = allowed_threads(self.n_jobs) if is_numpy_array(self._rows.X) else 1
         with ThreadPoolExecutor(threads) as pool:
             for chunk in rows.chunks():
-                x = chunk.points()
-                parts = list(row_slices(x.shape[0], step))
-                some = [Selection(part.stop - part.start, k, reach) for part in parts]
+                x = _as_float64_like(chunk.points(), self._rows.X)
+                some = [Selection(x[part, :], k, reach) for part in row_slices(x.shape[0], step)]
                 if self._shells is None:
-                    search_all(_as_float64_like(x, self._rows.X), self._rows.chunks(), some, pool.map)
+                    search_all(self._rows.chunks(), some, pool.map)
                 else:
-                    queries = Polar(*polar(to_numpy(x)))
-                    list(pool.map(self._shells.search, (queries.take(np.arange(s.start, s.stop)) for s in parts), some))
-                found += some
-        return found
-
-
-def nearest_neighbours(x: np.ndarray, k: int, which: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The k nearest of points x (n, d+1) on the hyperboloid, for all of them or those numbered `which` (m,).
-
-    Returns their rows and distances, both (m, k), nearest first. No point is its own neighbour.
-
-    >>> from horopca.geometry import lift
-    >>> nearest_neighbours(lift(np.array([[0.0], [1.0], [5.0]])), 1)[0].ravel()
-    array([1, 0, 1])
-    """
-    found = HyperbolicNeighbors(k, model="lorentz").fit(x)
-    rows = found._rows if which is None else Rows(x[which], found._rows.coordinates)
-    distances, indices = found._nearest(rows, k, np.arange(len(x)) if which is None else which)
-    return indices, distances
+                    list(pool.map(self._shells.search, some))
+                for selection in some:
+                    found.append((selection.query + start, selection.distance, selection.row))
+                    start += len(selection.limits)
+        queries, distances, indices = map(np.concatenate, zip(*found, strict=True))
+        return queries, distances / rows.coordinates.scale, indices
 
 
 def _as_float64_like(x: Any, like: Any) -> Any:

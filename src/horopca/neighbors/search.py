@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,35 +54,33 @@ class Polar(NamedTuple):
 
 
 class Selection:
-    """The k nearest data points (all if k is None) within a distance of each of m queries, among the candidates so far.
+    """The k nearest data points (all if k is None) within a distance of each query x (m, d+1), among the candidates so far.
 
     Flat arrays, sorted by query, distance and row. `limits` (m,) are what a candidate's gap, 4 sinh^2(d/2), must not exceed;
     `considered` counts the candidates.
     """
 
-    def __init__(self, m: int, k: int | None, reach: float = math.inf) -> None:
-        self.k, self.reach, self.considered = k, reach, 0
-        self.limits = np.full(m, (4 * math.sinh(reach / 2) ** 2 if reach < 1400 else math.inf) * SLACK)
+    def __init__(self, x: Any, k: int | None, reach: float = math.inf) -> None:
+        self.x, self.queries, self.k, self.reach, self.considered = x, Polar(*polar(x)), k, reach, 0
+        self.limits = np.full(x.shape[0], (4 * math.sinh(reach / 2) ** 2 if reach < 1400 else math.inf) * SLACK)
         self.query, self.row, self.distance = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
-    def add(self, queries: Polar, data: Polar, query: Any, row: Any, start: int = 0) -> None:
-        """Consider the pairs (query, row) of rows of `queries` and `data`; `start` is the number of the first row of data."""
+    def add(self, data: Polar, query: Any, row: Any, start: int = 0) -> None:
+        """Consider pairs of queries and rows of `data`; `start` is the number of the first row of data."""
         self.considered += query.shape[0]
-        distance = _distances(queries, data, query, row)
+        distance = _distances(self.queries, data, query, row)
         near = distance <= self.reach
         query, row = (np.asarray(to_numpy(part), dtype=np.int64)[near] for part in (query, row))
         query, row = np.concatenate([self.query, query]), np.concatenate([self.row, row + start])
         distance = np.concatenate([self.distance, distance[near]])
         order = np.lexsort((row, distance, query))
         self.query, self.row, self.distance = query[order], row[order], distance[order]
-        if self.k is not None:
-            self._keep_nearest(self.k)
-
-    def _keep_nearest(self, k: int) -> None:
+        if self.k is None:
+            return
         first = np.searchsorted(self.query, np.arange(len(self.limits) + 1))
-        kept = np.arange(len(self.query)) - first[self.query] < k
-        full = np.flatnonzero(np.diff(first) >= k)
-        worst = self.distance[first[full] + k - 1]
+        kept = np.arange(len(self.query)) - first[self.query] < self.k
+        full = np.flatnonzero(np.diff(first) >= self.k)
+        worst = self.distance[first[full] + self.k - 1]
         with np.errstate(over="ignore"):
             self.limits[full] = np.minimum(self.limits[full], 4 * np.sinh(worst / 2) ** 2 * SLACK)
         self.query, self.row, self.distance = self.query[kept], self.row[kept], self.distance[kept]
@@ -103,58 +101,45 @@ def _distances(queries: Polar, data: Polar, query: Any, row: Any) -> np.ndarray:
 # ---------------------------------------------------------------- comparison with all points
 
 
-def search_all(x: Any, chunks: Iterable[Chunk], selections: list[Selection], map: Callable[..., Iterable[None]]) -> None:
-    """Find the neighbours of queries x (m, d+1) among all points.
-
-    `selections` are those of consecutive blocks of queries; ``map`` is that of Python or of a pool of threads.
-    """
-    edges = np.cumsum([0, *(len(selection.limits) for selection in selections)])
-    queries = [(x[a:b, :], Polar(*polar(x[a:b, :]))) for a, b in pairwise(edges)]
-    for chunk in chunks:
-        points, first = chunk.points(), chunk.start
-        n = points.shape[0]
-        for part in row_slices(n, PART_ROWS if on_host(points) else n):
-            y = points[part, :]
-            data, longest = Polar(*polar(y)), float(array_namespace(y).max(y[:, 0]))
-            compare = partial(_compare, y=y, data=data, longest=longest, start=first + part.start)
-            list(map(compare, queries, selections))
-
-
-def _compare(query: tuple[Any, Polar], selection: Selection, *, y: Any, data: Polar, longest: float, start: int) -> None:
-    """Compare a block of queries with points y (n, d+1), the first of which has the number `start`."""
-    x, polar = query
-    gaps, slack = _gaps(x, polar, y, data, longest)
-    _propose(selection, gaps, slack, polar, data, start)
-
-
 def queries_at_a_time(x: Any, n: int) -> int:
     """How many queries, like the rows of x, are compared with n points at a time."""
     return max(1, HOST_ELEMENTS // min(n, PART_ROWS) if on_host(x) else DEVICE_ELEMENTS // n)
 
 
-def _gaps(x: Any, polar: Polar, y: Any, data: Polar, longest: float) -> tuple[Any, Any]:
-    """4 sinh^2(d/2) of all pairs (m, n), and a bound (m, 1) of its rounding error."""
-    # The product 2 (cosh d - 1) = 2 (t t' - s.s' - 1) is fastest; its error is that of a sum of d+2 terms of size t t'.
-    error = 4 * (x.shape[1] + 2) * float(np.finfo(float).eps) * longest * polar.t[:, None]
-    if bool(array_namespace(x).max(error) <= PRODUCT_ERROR):
-        xp: Any = array_namespace(x)
-        signs = xp.ones_like(x[0, :])
-        signs[0] = -1.0
-        return (-2 * signs * x) @ y.T - 2, error
-    turn = squared_differences(polar.u, data.u)  # of far points, whose time hides small distances
-    return polar_gap(polar.t[:, None], polar.r[:, None], data.t[None, :], data.r[None, :], turn), 0 * error
+def search_all(chunks: Iterable[Chunk], selections: list[Selection], map: Callable[..., Iterable[None]]) -> None:
+    """Find the neighbours of queries among all points; ``map`` is that of Python or of a pool of threads."""
+    for chunk in chunks:
+        points = chunk.points()
+        n = points.shape[0]
+        for part in row_slices(n, PART_ROWS if on_host(points) else n):
+            y = points[part, :]
+            list(map(partial(_compare, y=y, data=Polar(*polar(y)), start=chunk.start + part.start), selections))
 
 
-def _propose(selection: Selection, gaps: Any, slack: Any, queries: Polar, data: Polar, start: int) -> None:
-    """Add the pairs whose gap may be within the limits."""
-    xp: Any = array_namespace(gaps)
+def _compare(selection: Selection, *, y: Any, data: Polar, start: int) -> None:
+    """Add the points y (n, d+1) whose gap may be within the limits; the first has the number `start`."""
+    gaps, slack = _gaps(selection.x, selection.queries, y, data)
+    xp, k, n = array_namespace(gaps), selection.k, gaps.shape[1]
     limits = from_numpy(selection.limits[:, None], gaps) + slack
-    near, k = gaps <= limits, selection.k
-    if k is not None and k < gaps.shape[1] and int(xp.count_nonzero(near)) > MOST_CANDIDATES * k * gaps.shape[0]:
+    near = gaps <= limits
+    if k is not None and k < n and int(xp.count_nonzero(near)) > MOST_CANDIDATES * k * gaps.shape[0]:
         near = gaps <= xp.minimum(limits, _kth_smallest(gaps, k) * (1 + 1e-12) + 2 * slack)
     (found,) = xp.nonzero(xp.reshape(near, (-1,)))  # four times as fast as in two dimensions
     if found.shape[0]:
-        selection.add(queries, data, found // gaps.shape[1], found % gaps.shape[1], start)
+        selection.add(data, found // n, found % n, start)
+
+
+def _gaps(x: Any, queries: Polar, y: Any, data: Polar) -> tuple[Any, Any]:
+    """4 sinh^2(d/2) of all pairs (m, n), and a bound (m, 1) of its rounding error."""
+    # The product 2 (cosh d - 1) = 2 (t t' - s.s' - 1) is fastest; its error is that of a sum of d+2 terms of size t t'.
+    xp: Any = array_namespace(x)
+    error = 4 * (x.shape[1] + 2) * float(np.finfo(float).eps) * float(xp.max(data.t)) * queries.t[:, None]
+    if bool(xp.max(error) <= PRODUCT_ERROR):
+        signs = xp.ones_like(x[0, :])
+        signs[0] = -1.0
+        return (-2 * signs * x) @ y.T - 2, error
+    turn = squared_differences(queries.u, data.u)  # of far points, whose time hides small distances
+    return polar_gap(queries.t[:, None], queries.r[:, None], data.t[None, :], data.r[None, :], turn), 0 * error
 
 
 def _kth_smallest(a: Any, k: int) -> Any:
@@ -214,10 +199,11 @@ class Shells:
         keys = self.data.u[rows] * self.data.r[rows, None] if core else self.data.u[rows]
         return Shell(rows, low, high, cKDTree(keys), core)
 
-    def search(self, queries: Polar, selection: Selection) -> None:
+    def search(self, selection: Selection) -> None:
         """Find the neighbours of some queries."""
+        queries = selection.queries
         if selection.k is not None:
-            self._lower_limits(queries, selection)
+            selection.limits = self._lower_limits(selection.x, selection.k)
         pairs: list[Pairs] = []
         for shell in self.shells:
             near = np.flatnonzero(shell.least_gap(queries) / TREE_SLACK <= selection.limits)
@@ -228,29 +214,27 @@ class Shells:
                 rows = np.fromiter(chain.from_iterable(found), np.int64, int(counts.sum()))
                 pairs.append((np.repeat(near, counts), shell.rows[rows]))
             if sum(len(rows) for _, rows in pairs) > MANY_PAIRS:
-                self._add(selection, queries, pairs)
-        self._add(selection, queries, pairs)
+                self._add(selection, pairs)
+        self._add(selection, pairs)
 
-    def _lower_limits(self, queries: Polar, selection: Selection) -> None:
-        """Lower the limits by the points nearest in direction, in the nearest three shells or more if they have too few."""
-        first, k = Selection(len(selection.limits), selection.k), selection.k or 0
-        order = np.argsort([shell.least_gap(queries) for shell in self.shells], axis=0, kind="stable")
-        pairs: list[Pairs] = []
+    def _lower_limits(self, x: np.ndarray, k: int) -> np.ndarray:
+        """Limits by the points nearest in direction, in the nearest three shells, or more if these have too few points."""
+        first, pairs = Selection(x, k), list[Pairs]()
+        order = np.argsort([shell.least_gap(first.queries) for shell in self.shells], axis=0, kind="stable")
         for depth, numbers in enumerate(order):
             wanting = np.isinf(first.limits)
             for number in np.unique(numbers[wanting]):
                 shell, some = self.shells[number], np.flatnonzero((numbers == number) & wanting)
                 count = min(k, len(shell.rows))
-                found = shell.tree.query(shell.keys(queries.take(some)), np.arange(1, count + 1))[1]
+                found = shell.tree.query(shell.keys(first.queries.take(some)), np.arange(1, count + 1))[1]
                 pairs.append((np.repeat(some, count), shell.rows[found.ravel()]))
-            if depth >= 2:
-                self._add(first, queries, pairs)
-        self._add(first, queries, pairs)
-        selection.limits = first.limits
+            if depth >= 2 or depth == len(order) - 1:
+                self._add(first, pairs)
+        return first.limits
 
-    def _add(self, selection: Selection, queries: Polar, pairs: list[Pairs]) -> None:
+    def _add(self, selection: Selection, pairs: list[Pairs]) -> None:
         """Add all pairs of queries and rows to a selection, and empty the list."""
         if pairs:
-            query, row = (np.concatenate(part) for part in zip(*pairs, strict=True))
-            selection.add(queries, self.data, query, row)
+            query, row = map(np.concatenate, zip(*pairs, strict=True))
+            selection.add(self.data, query, row)
             pairs.clear()

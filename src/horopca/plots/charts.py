@@ -77,10 +77,10 @@ def plot_components(curve: Any, *, figure: Figure | None = None) -> Figure:
 
 def _draw_unseen(ax: Axes, k: np.ndarray, found: Any, title: str) -> None:
     """Draw means among unseen rows with their errors, and crosses for pairs of an unseen and a seen row."""
-    theme, size = theme_of(ax), proportion(ax)
-    style: dict[str, Any] = {"marker": "o", "markersize": 4 * size, "capsize": 2.5 * size, "linewidth": 1.4 * size}
-    ax.errorbar(k, found.mean, found.error, color=theme.classes[0], label="among unseen rows", zorder=3, **style)
-    ax.plot(k, found.across.mean(axis=0), "x", color=theme.classes[1], label="unseen with seen", markersize=5 * size, zorder=4)
+    theme = theme_of(ax)
+    style: dict[str, Any] = {"marker": "o", "markersize": 2.5, "capsize": 1.6, "linewidth": 0.9, "zorder": 3}
+    ax.errorbar(k, found.mean, found.error, color=theme.classes[0], label="among unseen rows", **style)
+    ax.plot(k, found.across.mean(axis=0), "x", color=theme.classes[1], label="unseen with seen", markersize=3, zorder=4)
     ax.set_title(title, fontsize=10)
     ax.set_ylim(bottom=0)
 
@@ -89,12 +89,11 @@ def _draw_chance(ax: Axes, curve: Any) -> None:
     """Draw what each component adds, and the most that it adds to copies by chance."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    theme, size, k = theme_of(ax), proportion(ax), curve.n_components
-    line: dict[str, Any] = {"color": theme.classes[0], "markersize": 4 * size, "linewidth": 1.4 * size}
-    ax.plot(k, curve.added, "o-", label="the points", zorder=3, **line)
-    mark: dict[str, Any] = {"color": theme.ink, "markersize": 15 * size, "markeredgewidth": 1.6 * size}
+    theme, k = theme_of(ax), curve.n_components
+    ax.plot(k, curve.added, "o-", label="the points", color=theme.classes[0], markersize=2.5, linewidth=0.9, zorder=3)
+    mark: dict[str, Any] = {"color": theme.ink, "markersize": 10, "zorder": 4}
     tested, label = k[: curve.null.shape[1]], f"most by chance, of {len(curve.null)} copies"
-    ax.plot(tested, curve.null.max(axis=0), "_", label=label, zorder=4, **mark)
+    ax.plot(tested, curve.null.max(axis=0), "_", label=label, **mark)
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     ax.yaxis.set_major_formatter("{x:g}")

@@ -70,7 +70,7 @@ def plot_comparison(
     points = aligned(images)
     chosen = choose_view(np.concatenate(list(points.values()))) if view == "auto" else view
     figure = new_figure() if figure is None else figure
-    columns = columns_for(len(images))
+    columns = min(len(images), min((5, 4, 3), key=lambda columns: -len(images) % columns))  # with the fewest gaps
     rows = -(-len(images) // columns)
     figure.set_size_inches(PANEL * columns, TITLED_PANEL * rows + (0.5 if labels is not None else 0))  # 0.5 for a legend
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
@@ -99,15 +99,6 @@ def _share_legend(figure: Figure, columns: int) -> None:
         handles: Any = legends[0].legend_handles
         style: dict[str, Any] = {"frameon": False, "fontsize": 9, "markerscale": 1.6}  # dots as large as letters
         figure.legend(handles, names, loc="outside lower center", ncols=across, **style)
-
-
-def columns_for(n: int) -> int:
-    """The number of columns, three to five, in which n panels leave the fewest gaps; more columns if there is a tie.
-
-    >>> [columns_for(n) for n in (2, 4, 9, 10, 11)]
-    [2, 4, 3, 5, 4]
-    """
-    return min(n, min((5, 4, 3), key=lambda columns: -n % columns))
 
 
 def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:

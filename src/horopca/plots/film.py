@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from .._input.arguments import check_count
 from ..geometry import geodesic
 from ..geometry._arrays import to_numpy
 from .figures import new_figure
-from .plane import draw_plane
-from .validation import PlaneData, check_same_rows, one_per_point
+from .plane import draw_plane, plot_plane
+from .validation import check_plane_arguments, check_same_rows, one_per_point
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -69,7 +70,12 @@ def animate(
     if options.get("regions") is not None:
         raise ValueError("regions belong to one picture, but a film has several. Omit them.")
     heads = one_per_point(titles, "titles", len(frames), "frame") or [None] * len(frames)
-    data = [PlaneData(Y, labels, title=title, **options) for Y, title in zip(frames, heads, strict=True)]
+    usual = signature(plot_plane)
+    data = []
+    for Y, title in zip(frames, heads, strict=True):
+        given = usual.bind(Y, labels, title=title, ax=None, **options)
+        given.apply_defaults()
+        data.append(check_plane_arguments(given.arguments))
     check_same_rows("frames", [len(one.x) for one in data])
     figure, boxes = new_figure(), list[Any]()
     everything = np.concatenate([part for one in data for part in (one.x, one.diamonds)])

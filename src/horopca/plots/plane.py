@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from . import figures
 from .names import draw_names, importance, names_note
 from .palette import Theme
 from .regions import draw_regions, opacity
-from .validation import PlaneData
+from .validation import check_plane_arguments
 from .views import VIEWS, View, choose_view, draw_rings, fraction_on_rim, why_equidistant
 
 if TYPE_CHECKING:
@@ -112,12 +113,11 @@ def plot_plane(
     >>> ax.texts[-1].get_text()
     'by distance from the centre: 100% of the points would lie on the rim of the Poincaré disk'
     """
-    colours, frame = (values, value_name, norm, palette), (centre, grid, model, curvature)
-    data = PlaneData(Y, labels, view, names, edges, *colours, *frame, size, title, companions, regions)
+    data = check_plane_arguments(locals())
     return draw_plane(data, figures.new_figure().subplots() if ax is None else ax)
 
 
-def draw_plane(data: PlaneData, ax: Axes, everything: np.ndarray | None = None, note_lines: int = 0) -> Axes:
+def draw_plane(data: SimpleNamespace, ax: Axes, everything: np.ndarray | None = None, note_lines: int = 0) -> Axes:
     """Draw validated points, with a note below them, for which at least `note_lines` lines are reserved.
 
     The view and its frame are those of `everything` (n, 3): for a picture of a film, the points of all pictures.
@@ -141,8 +141,9 @@ def draw_plane(data: PlaneData, ax: Axes, everything: np.ndarray | None = None, 
     if data.edges is not None:
         notes.append(_draw_edges(ax, xy, data.edges, view, size, theme))
     areas = _mark_areas(ax, data, view)
-    alpha = opacity(data) if data.regions is not None and n else np.ones(n)
+    alpha = np.ones(n)
     if data.regions is not None and n:
+        alpha = opacity(data)
         notes.append(draw_regions(ax, data, view, size, colours, alpha))
     if n < CROWD:
         _draw_points(ax, xy, colours, areas, theme, alpha)
@@ -184,7 +185,7 @@ def _draw_note(ax: Axes, text: str, more: str, lines: int, theme: Theme) -> Text
     return ax.text(0, 0, figures.wrapped(ax, text, 6), zorder=5, gid="note", in_layout=False, **style)
 
 
-def _mark_areas(ax: Axes, data: PlaneData, view: View) -> np.ndarray:
+def _mark_areas(ax: Axes, data: SimpleNamespace, view: View) -> np.ndarray:
     """Areas of the marks in square points, by default smaller towards a rim, where points are closer to each other."""
     n = len(data.x)
     if data.size is not None:

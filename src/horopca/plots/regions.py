@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ from .figures import MANY, proportion
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .validation import PlaneData
     from .views import View
 
 PALEST = 0.25  # Opacity of a point whose region is too large. The region itself is not drawn: it would hide the others.
@@ -22,18 +22,18 @@ FLAT = 1e-3  # A border and its polygon differ by less than this fraction of the
 ROUNDS = 30  # Halvings of an interval of angles. Seen from the centre, a region of radius 20 needs 29.
 
 
-def opacity(data: PlaneData) -> np.ndarray:
+def opacity(data: SimpleNamespace) -> np.ndarray:
     """The opacity (n,) of the points: 1 for a region of size 0, `PALEST` if a semi-axis is half the spread or more."""
     spread = np.sqrt(variance_about(data.x, frechet_mean(data.x).point)) or 1.0
-    return np.asarray(np.clip(1 - np.linalg.norm(data.regions, ord=2, axis=(1, 2)) / spread * 1.5, PALEST, 1.0))
+    return np.asarray(np.clip(1 - np.linalg.norm(data.ellipses, ord=2, axis=(1, 2)) / spread * 1.5, PALEST, 1.0))
 
 
-def _border(data: PlaneData, i: int, view: View, size: float) -> np.ndarray:
+def _border(data: SimpleNamespace, i: int, view: View, size: float) -> np.ndarray:
     """The border exp(A u), |u| = 1, of region i in a view: points (m, 2), close to each other where it bends."""
 
     def at(angle: np.ndarray) -> np.ndarray:
         u = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        border = translate(to_hyperboloid(u @ data.regions[i].T, "tangent"), data.unmoved[i])
+        border = translate(to_hyperboloid(u @ data.ellipses[i].T, "tangent"), data.unmoved[i])
         return np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(border, data.centre)))
 
     angle = np.linspace(0, 2 * np.pi, 33)
@@ -47,7 +47,7 @@ def _border(data: PlaneData, i: int, view: View, size: float) -> np.ndarray:
     return at(angle[:-1])
 
 
-def draw_regions(ax: Axes, data: PlaneData, view: View, size: float, colours: np.ndarray, alpha: np.ndarray) -> str:
+def draw_regions(ax: Axes, data: SimpleNamespace, view: View, size: float, colours: np.ndarray, alpha: np.ndarray) -> str:
     """Draw regions in the colours (n, 4) of points of opacities alpha (n,), the largest first. Returns a note about them."""
     from matplotlib.collections import PolyCollection
 
@@ -63,4 +63,4 @@ def draw_regions(ax: Axes, data: PlaneData, view: View, size: float, colours: np
     ax.add_collection(drawn, autolim=False)
     omitted = len(alpha) - len(order)
     left_out = f"; {omitted:,} of {len(alpha):,} not drawn: too large" if omitted else ""
-    return f"regions at a confidence of {data.level:.0%}{left_out}"
+    return f"regions at a confidence of {data.regions.level:.0%}{left_out}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,68 +16,45 @@ from ..geometry._arrays import to_numpy
 from .views import VIEWS
 
 
-@dataclass
-class PlaneData:
-    """The arguments of `plot_plane`, validated. Points are on the hyperboloid, moved so that the centre is the origin."""
+def check_plane_arguments(given: Mapping[str, Any]) -> SimpleNamespace:
+    """Validate the arguments of `plot_plane`, and return them as attributes.
 
-    Y: Any
-    labels: Any = None
-    view: str = "auto"
-    names: Any = None
-    edges: Any = None
-    values: Any = None
-    value_name: str | None = None
-    norm: Any = None
-    palette: Any = None
-    centre: Any = None
-    grid: bool = False
-    model: ModelName = "poincare"
-    curvature: float = -1.0
-    size: Any = None
-    title: str | None = None
-    companions: Any = None
-    regions: Any = None
-    x: np.ndarray = field(init=False)  # (n, 3)
-    unmoved: np.ndarray = field(init=False)  # (n, 3), before the centre was moved
-    diamonds: np.ndarray = field(init=False)  # (m, 3), the companions
-    level: float = field(init=False)  # the confidence of the regions
+    Further attributes are the points ``x`` (n, 3) and the companions ``diamonds`` (m, 3) on the hyperboloid, moved so that the
+    centre is the origin; ``unmoved``, the points before the move; ``unit``, the length in the curvature of Y of a length of 1;
+    and ``ellipses`` (n, 2, 2), the semi-axes of the regions at curvature -1.
+    """
+    data = SimpleNamespace(**given)
+    unmoved = check_plane(data.Y, data.model, data.curvature)
+    n = len(unmoved)
+    check_choice("view", data.view, ("auto", *VIEWS))
+    if data.labels is not None and data.values is not None:
+        raise ValueError("labels and values both colour the points: pass one of them.")
+    data.labels, data.names = one_per_point(data.labels, "labels", n), one_per_point(data.names, "names", n)
+    data.edges = None if data.edges is None else check_edges(data.edges, n)
+    data.values = None if data.values is None else check_numbers(data.values, "values", n)
+    data.size = check_numbers(data.size, "size", n) if np.ndim(data.size) else data.size
+    if not isinstance(data.companions or {}, Mapping):
+        raise ValueError(f"companions must be a mapping of names to points, but is {data.companions!r:.80}.")
+    data.companions = {str(name): to_numpy(y) for name, y in (data.companions or {}).items()}
+    diamonds = np.empty((0, 3))
+    if data.companions:
+        diamonds = check_plane(list(data.companions.values()), data.model, data.curvature, name="companions")
+    data.centre = _check_centre(data.centre, unmoved, data.model, data.curvature)
+    data.unit = 1 / check_coordinates(data.model, data.curvature).scale
+    data.ellipses = None if data.regions is None else check_regions(data.regions, n) / data.unit
+    data.unmoved, data.x, data.diamonds = unmoved, *(translate_to_origin(points, data.centre) for points in (unmoved, diamonds))
+    return data
 
-    def __post_init__(self) -> None:
-        x = self._points(self.Y, "Y")
-        n = len(x)
-        check_choice("view", self.view, ("auto", *VIEWS))
-        if self.labels is not None and self.values is not None:
-            raise ValueError("labels and values both colour the points: pass one of them.")
-        self.labels, self.names = one_per_point(self.labels, "labels", n), one_per_point(self.names, "names", n)
-        self.edges = None if self.edges is None else check_edges(self.edges, n)
-        self.values = None if self.values is None else check_numbers(self.values, "values", n)
-        self.size = check_numbers(self.size, "size", n) if np.ndim(self.size) else self.size
-        if not isinstance(self.companions or {}, Mapping):
-            raise ValueError(f"companions must be a mapping of names to points, but is {self.companions!r:.80}.")
-        self.companions = {str(name): to_numpy(y) for name, y in (self.companions or {}).items()}
-        diamonds = self._points(list(self.companions.values()), "companions") if self.companions else np.empty((0, 3))
-        self.centre = self._centre(x)
-        if self.regions is not None:
-            self.regions, self.level = check_regions(self.regions, n) / self.unit, float(self.regions.level)
-        self.unmoved = x
-        self.x, self.diamonds = (np.asarray(translate_to_origin(points, self.centre)) for points in (x, diamonds))
 
-    @property
-    def unit(self) -> float:
-        """The length in the user's curvature of a length of 1 at curvature -1."""
-        return 1 / check_coordinates(self.model, self.curvature).scale
-
-    def _points(self, Y: Any, name: str) -> np.ndarray:
-        return check_plane(Y, self.model, self.curvature, name=name)
-
-    def _centre(self, x: np.ndarray) -> np.ndarray:
-        if self.centre is None:
-            return origin(2)
-        if np.ndim(self.centre):
-            return np.asarray(self._points([self.centre], "centre")[0])
-        if not isinstance(self.centre, int | np.integer) or not 0 <= self.centre < len(x):
-            raise ValueError(f"centre must be a row of Y, 0 to {len(x) - 1}, or a point, but is {self.centre!r}.")
-        return np.asarray(x[self.centre])
+def _check_centre(centre: Any, x: np.ndarray, model: ModelName, curvature: float) -> np.ndarray:
+    """The centre (3,): the origin, a row of points x (n, 3), or another point."""
+    if centre is None:
+        return origin(2)
+    if np.ndim(centre):
+        return np.asarray(check_plane([centre], model, curvature, name="centre")[0])
+    if not isinstance(centre, int | np.integer) or not 0 <= centre < len(x):
+        raise ValueError(f"centre must be a row of Y, 0 to {len(x) - 1}, or a point, but is {centre!r}.")
+    return np.asarray(x[centre])
 
 
 def check_plane(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2, name: str = "Y") -> np.ndarray:

@@ -33,22 +33,18 @@ class View(NamedTuple):
     ringed: bool = False  # whether rings are always drawn, because the plot has no other scale
 
 
-def _disk_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
-    return _round_frame(ax, 1.0, theme)
-
-
-def _equidistant_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
-    """A circle around all points. The plane continues outside."""
-    return _round_frame(ax, 1.03 * max(float(np.linalg.norm(xy, axis=1).max(initial=0)), 1e-3), theme)
-
-
-def _round_frame(ax: Axes, size: float, theme: Theme) -> float:
+def _disk_frame(ax: Axes, xy: np.ndarray, theme: Theme, size: float = 1.0) -> float:
     from matplotlib.patches import Circle
 
     ax.add_patch(Circle((0, 0), size, facecolor=theme.disk, edgecolor=theme.rim, linewidth=proportion(ax), zorder=0))
     ax.set(xlim=(-1.02 * size, 1.02 * size), ylim=(-1.02 * size, 1.02 * size), aspect="equal")
     ax.set_axis_off()
     return size
+
+
+def _equidistant_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
+    """A circle around all points. The plane continues outside."""
+    return _disk_frame(ax, xy, theme, 1.03 * max(float(np.linalg.norm(xy, axis=1).max(initial=0)), 1e-3))
 
 
 def _halfplane_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..geometry import translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, norm, to_numpy, unit
+from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, norm, split_bases, to_numpy, unit
 from ..geometry._points import Chunk
-from ..geometry.hulls import DEPENDENT, split_bases, unit_rows
+from ..geometry.hulls import DEPENDENT, unit_rows
 from ..geometry.hyperboloid import light_cone
 from ..geometry.isometries import translate_ideal_to_origin
 from ..geometry.models import lift

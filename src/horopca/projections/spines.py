@@ -15,12 +15,13 @@ The first of these vectors is the *pole*.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ..geometry._arrays import to_numpy
-from ..geometry.hulls import DEPENDENT, split_basis, unit_rows
+from ..geometry._arrays import split_bases, to_numpy
+from ..geometry.hulls import DEPENDENT, unit_rows
 
 NO_DIRECTION = 1e-15  # The rounding of float64: a pole with a shorter space part is at the origin and has no direction.
 
@@ -71,7 +72,8 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     A = to_numpy(A)
     if A.ndim != 2 or not 1 <= len(A) <= A.shape[1]:
         raise ValueError(f"A must hold from 1 to d+1 linearly independent vectors (K, d+1), but has shape {A.shape}.")
-    v0, w, U = split_basis(A)
+    V = split_bases(A)
+    v0, w, U = float(V[0, 0]), V[0, 1:], V[1:, 1:]
     size = float(np.linalg.norm(w))
     n = w / size if size > NO_DIRECTION else _perpendicular(U, A.shape[1] - 1)
     return Spine(n, (v0 - size) / (v0 + size), U, stretch)
@@ -234,3 +236,84 @@ def spine_angle(A: np.ndarray, B: np.ndarray) -> float:
     # from the sine, the part of Q outside P: the cosine of a small angle has lost its digits
     sine = np.linalg.svd(Q - P @ (P.T @ Q), compute_uv=False)[0]
     return float(np.arcsin(min(sine, 1.0)))
+
+
+# ---------------------------------------------------------------- families: smooth maps from parameters to bases
+
+# For the search, with leading batch axes. An objective depends only on the span of a basis, so parameters may be redundant.
+
+Pullback = Callable[[np.ndarray], np.ndarray]  # from gradients in the bases to gradients in the parameters
+Family = Callable[[np.ndarray], tuple[np.ndarray, Pullback]]  # from parameters to bases (..., K, d+1)
+
+
+def free_spines(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+    """All K-dimensional subspaces: theta is a basis."""
+    return theta, lambda G: G
+
+
+def ideal_spines(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+    """Subspaces spanned by K >= 2 ideal points, or by limits of them.
+
+    theta holds P (its first row) and directions M (the rest): U = the row space of M, P' the part of P outside it, and the
+    point of the spine nearest to the origin is p = 2 P' / (1 + |P'|^2) in the Klein ball. This maps all of space onto the
+    *closed* ball: 1 - |p|^2 = ((1 - |P'|^2) / (1 + |P'|^2))^2, so the parametrisation is smooth at the boundary too, where
+    the ideal points merge and the optimum often lies.
+    """
+    P, M = theta[..., :1, :], theta[..., 1:, :]
+    Q, R = np.linalg.qr(M.mT)
+    U = Q.mT
+    outside = P - (P @ Q) @ U
+    fold = 1 + outside @ outside.mT
+    A = np.zeros((*theta.shape[:-1], theta.shape[-1] + 1))
+    A[..., 0, 0], A[..., :1, 1:], A[..., 1:, 1:] = 1, 2 * outside / fold, U
+
+    def pullback(G: np.ndarray) -> np.ndarray:
+        g_p, g_U = G[..., :1, 1:], G[..., 1:, 1:]
+        g_out = 2 * g_p / fold - 4 * (g_p @ outside.mT) * outside / fold**2
+        g_P = g_out - (g_out @ Q) @ U
+        g_U = g_U - (U @ P.mT) @ g_out - (U @ g_out.mT) @ P
+        g_U = g_U - (g_U @ Q) @ U  # rotating U within its span changes nothing
+        return np.concatenate([g_P, np.linalg.solve(R, g_U)], axis=-2)
+
+    return A, pullback
+
+
+def one_more_vector(given: np.ndarray, centre: np.ndarray, spread: np.ndarray) -> Family:
+    """Subspaces spanned by the rows of `given` (k, d+1) and the vector centre + spread @ unit(theta).
+
+    With centre = (1, 0) and spread = (0, 1)^T the new vector is light-like, an ideal point; with centre = 0 and spread
+    (d+1, m) spanning a subspace it is any vector of that subspace.
+    """
+
+    def family(theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+        size = np.linalg.norm(theta, axis=-1, keepdims=True)
+        u = theta / size
+        kept = np.broadcast_to(given, (*theta.shape[:-1], *given.shape))
+
+        def pullback(G: np.ndarray) -> np.ndarray:
+            g = G[..., -1, :] @ spread
+            return np.asarray((g - np.sum(g * u, axis=-1, keepdims=True) * u) / size)
+
+        return np.concatenate([kept, (centre + u @ spread.T)[..., None, :]], axis=-2), pullback
+
+    return family
+
+
+def extended_spines(given: np.ndarray, free: bool) -> Family:
+    """Subspaces spanned by the rows of `given` (k, d+1) and one more vector: any vector if free, else an ideal point."""
+    eye = np.eye(given.shape[1])
+    return one_more_vector(given, 0 * eye[0], eye) if free else one_more_vector(given, eye[0], eye[:, 1:])
+
+
+def ideal_parameters(bases: np.ndarray) -> np.ndarray:
+    """The parameters (..., K, d) in `ideal_spines` of the spines of bases (..., K, d+1), K >= 2.
+
+    For a spine whose pole lies beyond infinity, those of the nearest one with merged ideal points.
+    """
+    V = split_bases(bases)
+    theta, v0 = V[..., 1:].copy(), V[..., 0, :1]
+    length = np.linalg.norm(theta[..., 0, :], axis=-1, keepdims=True)
+    g = (length - v0) * (length + v0)
+    height = np.where(g < 0, v0, length)  # |p| = |w| / height <= 1
+    theta[..., 0, :] /= height + np.sqrt(np.maximum(-g, 0.0))  # p / (1 + sqrt(1 - |p|^2))
+    return theta

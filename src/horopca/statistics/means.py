@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ VALUE_ROUNDING = 1e-14  # A relative change of a variance below this is rounding
 NO_GAIN = 1e-12  # A search that finds no better point has converged if the predicted gain is below this fraction.
 MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
 
-Sides = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # which fix the signs of axes: see `sides_of_axes`
+Sides = tuple[np.ndarray, ...]  # which fix the signs of axes: see `sides_of_axes`
 
 
 class Status(Enum):
@@ -30,11 +31,6 @@ class Status(Enum):
     NOT_UNIQUE = "converged: other points are equally good"
     NO_DESCENT = "found no descent"
     MAX_ITER = "stopped at max_iter"
-
-    @property
-    def converged(self) -> bool:
-        """Whether the point is a minimum."""
-        return self not in (Status.NO_DESCENT, Status.MAX_ITER)
 
 
 class Mean(NamedTuple):
@@ -47,8 +43,8 @@ class Mean(NamedTuple):
 
     @property
     def converged(self) -> bool:
-        """Whether the search converged."""
-        return self.status.converged
+        """Whether the point is a minimum."""
+        return self.status not in (Status.NO_DESCENT, Status.MAX_ITER)
 
 
 def frechet_mean(
@@ -217,13 +213,24 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
 
 def _start(points: Points, weights: Any) -> np.ndarray:
     """A start of the search: the mean of x / t, a point of the Klein ball. It is bounded, so outliers cannot dominate it."""
-
-    def klein(chunk: Chunk) -> np.ndarray:
-        x = chunk.points()
-        return to_numpy(weights_of(chunk, weights) @ (x[:, 1:] / x[:, :1]))
-
-    k = points.fold(klein) / total_weight(points, weights)
+    k = weighted_mean(points, lambda chunk, w: to_numpy(w @ ((x := chunk.points())[:, 1:] / x[:, :1])), weights)
     return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))  # within radius 7.6, also if all points are far out
+
+
+def weighted_mean(points: Points, function: Callable[[Chunk, Any], Any], weights: np.ndarray | None = None) -> Any:
+    """The sums of function(chunk, weights of its points) over all chunks, divided by the total weight (1 each by default).
+
+    The function returns a number, an array or a tuple of these.
+    """
+
+    def weigh(chunk: Chunk) -> Any:
+        if weights is None:
+            return function(chunk, array_namespace(chunk.t).ones_like(chunk.t))
+        return function(chunk, from_numpy(weights[chunk.start : chunk.start + chunk.t.shape[0]], like=chunk.t))
+
+    total = points.shape[0] if weights is None else float(weights.sum())
+    found = points.fold(weigh)
+    return tuple(part / total for part in found) if isinstance(found, tuple) else found / total
 
 
 def newton_terms(
@@ -233,25 +240,21 @@ def newton_terms(
 
     With a smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
     """
-    n, d = total_weight(points, weights), len(m) - 1
 
-    def terms(chunk: Chunk) -> tuple[float, float, np.ndarray, np.ndarray]:
+    def terms(chunk: Chunk, weight: Any) -> tuple[float, np.ndarray, np.ndarray]:
         _, sinh, u = polar(translate_to_origin(chunk.points(), from_numpy(m, chunk.t)))
         xp = array_namespace(u)
         r = xp.asinh(sinh)
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
-        value, weight, along = r * r, weights_of(chunk, weights), xp.ones_like(r)
+        value, along = weight * (r * r), xp.ones_like(r)
         if smoothing < np.inf:
-            root = xp.sqrt(value + smoothing**2)
+            root = xp.sqrt(r * r + smoothing**2)
             value, weight, along = weight * root, weight / root, (smoothing / root) ** 2
-        elif weights is not None:
-            value = weight * value
         pull = to_numpy(xp.sum((weight * r)[:, None] * u, axis=0))
         curve = to_numpy((u * (weight * (along - c))[:, None]).T @ u)
-        return float(xp.sum(value)), float(xp.sum(weight * c)), pull, curve
+        return float(xp.sum(value)), pull, float(xp.sum(weight * c)) * np.eye(len(pull)) + curve
 
-    value, across, pull, curve = points.fold(terms)
-    return value / n, pull / n, (across * np.eye(d) + curve) / n
+    return weighted_mean(points, terms, weights)
 
 
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -291,23 +294,8 @@ def variance_about(x: Array | Points, point: Array, weights: Any = None) -> floa
     """
     points, centre = as_points(x), to_numpy(point)
     weights = as_weights(weights, points.shape[0])
-
-    def squares(chunk: Chunk) -> float:
-        return float(weights_of(chunk, weights) @ distance(chunk.points(), from_numpy(centre, chunk.t)) ** 2)
-
-    return points.fold(squares) / total_weight(points, weights)
-
-
-def weights_of(chunk: Chunk, weights: Any) -> Any:
-    """The weights of the points of a chunk, in their array library; ones by default."""
-    if weights is None:
-        return array_namespace(chunk.t).ones_like(chunk.t)
-    return from_numpy(weights[chunk.start : chunk.start + chunk.t.shape[0]], like=chunk.t)
-
-
-def total_weight(points: Points, weights: np.ndarray | None) -> float:
-    """The sum of the weights, 1 each by default."""
-    return points.shape[0] if weights is None else float(weights.sum())
+    squares = lambda chunk, w: float(w @ distance(chunk.points(), from_numpy(centre, chunk.t)) ** 2)
+    return float(weighted_mean(points, squares, weights))
 
 
 def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -321,28 +309,25 @@ def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, 
         axes, few = principal_axes(_in_span(points, span), weights)
         others = np.linalg.qr(span, mode="complete")[0][:, len(axes) :]
         return np.concatenate([axes @ span.T, others.T]), np.concatenate([few, np.zeros(others.shape[1])])
-
-    def moments(chunk: Chunk) -> np.ndarray:
-        v = hyperboloid_to_tangent(chunk.points())
-        return to_numpy((v * weights_of(chunk, weights)[:, None]).T @ v)
-
-    variances, columns = np.linalg.eigh(points.fold(moments) / total_weight(points, weights))
+    moments = lambda chunk, w: to_numpy(((v := hyperboloid_to_tangent(chunk.points())) * w[:, None]).T @ v)
+    variances, columns = np.linalg.eigh(weighted_mean(points, moments, weights))
     variances, columns = variances[::-1].clip(0), columns[:, ::-1].copy()
 
     def sides(chunk: Chunk) -> Sides:
         v = hyperboloid_to_tangent(chunk.points())
-        return sides_of_axes(v @ from_numpy(columns, v), weights_of(chunk, weights))
+        own = None if weights is None else weights[chunk.start : chunk.start + v.shape[0]]
+        return sides_of_axes(v @ from_numpy(columns, v), own)
 
     joined = lambda a, b: (a[0] + b[0], a[1] + b[1], np.maximum(a[2], b[2]), np.minimum(a[3], b[3]))
     return columns.T * axis_signs(points.fold(sides, joined))[:, None], variances
 
 
-def sides_of_axes(along: Array, weights: Array) -> Sides:
+def sides_of_axes(along: Array, weights: np.ndarray | None = None) -> Sides:
     """The sums of cubes and of absolute cubes, the largest and the least coordinate (n, K) along axes, for `axis_signs`."""
     xp = array_namespace(along)
+    w = xp.ones_like(along[:, 0]) if weights is None else from_numpy(weights, like=along)
     cubes = along * along * along
-    ends = to_numpy(xp.max(along, axis=0)), to_numpy(xp.min(along, axis=0))
-    return to_numpy(weights @ cubes), to_numpy(weights @ xp.abs(cubes)), *ends
+    return tuple(map(to_numpy, (w @ cubes, w @ xp.abs(cubes), xp.max(along, axis=0), xp.min(along, axis=0))))
 
 
 def axis_signs(sides: Sides) -> np.ndarray:

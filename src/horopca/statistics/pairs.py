@@ -93,6 +93,20 @@ def standard_error(means: Sequence[float]) -> float:
     return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else float("inf")
 
 
+def pair_offsets(n: int, count: int | None = None, rng: np.random.Generator | None = None) -> range:
+    """Offsets o of pairs (i, i + o mod n) of n points: all, or `count` consecutive ones, beginning with a random one."""
+    if count is None or rng is None or count >= (n - 1) // 2:
+        return range(1, max(n // 2, 1) + 1)
+    first = 1 + int(rng.integers((n - 1) // 2 - count + 1))
+    return range(first, first + count)
+
+
+def random_offsets(n: int, count: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Up to `count` different random offsets below n/2, for rows that are not in random order."""
+    most = (n - 1) // 2
+    return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(count, most), replace=False)))
+
+
 def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iterator[tuple[Array, ...]]:
     """Distances of the same pairs in several arrays of n points each, in blocks; every unordered pair occurs once.
 

@@ -70,8 +70,6 @@ function paintDensity(context, app) {
   contoursOf(app).forEach((pieces, k) => {
     context.beginPath();
     for (const [x, y, u, v] of pieces) { context.moveTo(x, y); context.lineTo(u, v); }
-    context.strokeStyle = rgba(app.theme.ink, 0.85 - 0.15 * k);
-    context.lineWidth = 1.8 - 0.3 * k;
-    context.stroke();
+    stroke(context, rgba(app.theme.ink, 0.85 - 0.15 * k), 1.8 - 0.3 * k);
   });
 }

@@ -5,7 +5,7 @@ function onPaper(app, act) {
   const before = app.chosenTheme;
   if (app.stale === "all") app.render();
   app.setTheme("light");
-  Object.assign(app.theme, { page: [255, 255, 255], rim: null }); // a plain disk
+  app.theme.page = [255, 255, 255];
   try { return act(); } finally { app.setTheme(before); }
 }
 
@@ -52,10 +52,7 @@ function legendLines(app) {
 const LEGEND = 190; // pixels beside the picture
 
 function paintPicture(context, app) {
-  const { frame, theme, scene } = app;
-  paintBackdrop(context, scene, frame, theme);
-  paintEdges(context, scene, frame, theme);
-  paintPoints(context, scene, theme, app.paint);
+  paintPlane(context, app);
   paintDensity(context, app);
   paintRegions(context, app);
   paintInk(context, app);
@@ -67,10 +64,8 @@ function paintLegend(context, { theme }, lines, crop) {
   context.textBaseline = "middle";
   lines.forEach(({ text, colour }, k) => {
     const x = crop.x + crop.width + 12, y = crop.y + 24 + 20 * k;
-    context.fillStyle = colour;
-    context.beginPath();
-    context.arc(x, y, 5, 0, 2 * Math.PI);
-    context.fill();
+    traceCircle(context, x, y, 5);
+    fill(context, colour);
     context.fillStyle = rgba(theme.ink);
     context.fillText(text, x + 12, y, LEGEND - 30);
   });

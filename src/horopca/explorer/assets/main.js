@@ -2,17 +2,18 @@
 
 const LEAST_ZOOM = 0.4, MOST_ZOOM = 2000;
 const MANY = 20000, REST = 120; // above MANY points, names are placed once the view has rested for REST milliseconds
-const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent", "wrong"];
+const PALETTE = ["page", "disk", "line", "ink", "soft", "edge", "accent", "wrong"];
 
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...(data.homes?.[data.pane] || data.home)), turn: 0 },
-    hover: -1, marks: [], flight: null, morph: null, stale: "all", frameRequest: 0, restless: data.n > MANY,
+    hover: -1, pin: -1, zoom: 1, model: data.model, marks: [], flight: null, morph: null, stale: "all", frameRequest: 0, restless: data.n > MANY,
     lit: -1, lasso: null, trail: [""], visit: 0, scale: "linear", on: {}, ruled: [],
     has: { lasso: true, ruler: true, edges: Boolean(data.edges), regions: Boolean(data.ellipses), density: data.n >= FEWEST_DENSE,
-      film: data.last > 0 && data.pane === null },
+      film: data.last > 0 && data.pane === null, original: Boolean(data.before), classes: data.labelings.length > 0, images: Boolean(data.images) },
   };
-  const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), painter = newPainter(plane);
+  const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), planeContext = newPlane(plane);
+  app.colouring = app.colourings[0];
   addFilters(app);
   addSelection(app);
   addRefit(app);
@@ -55,7 +56,8 @@ function newApp(data) {
       chooseMarks(scene, frame);
       const many = scene.edges.count > 1000; // lines wider than a pixel are slow to draw
       Object.assign(scene.edges, { width: many ? 0.8 : 1.1, alpha: (many ? 0.4 : 0.6) * (app.litRows() ? 0.35 : 1) });
-      painter.paint(scene, frame, app.theme, app.paint);
+      planeContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
+      paintPlane(planeContext, app);
       app.borders = new Map(); // of regions, by row
       app.contours = null;
     }
@@ -185,9 +187,10 @@ function newApp(data) {
     app.draw();
   };
 
+  /** Colour by a column; by the first one if there is no such column, or if its values are not those of this picture. */
   app.setColouring = (key) => {
-    const before = app.colouring;
-    app.colouring = app.colourings.find((one) => one.key === key);
+    const before = app.colouring, known = app.colourings.find((one) => one.key === key && (!one.trust || app.isMeasured()));
+    app.colouring = known || app.colourings[0];
     if (before !== app.colouring) {
       app.lit = -1;
       if (!app.colouring.ranges?.[app.scale]) app.scale = "linear";
@@ -230,8 +233,7 @@ function newApp(data) {
     if (data.pane !== null) parent.postMessage({ horopca: "address", hash: app.trail[app.visit] }, "*");
     try {
       history[how]({ visit: app.visit }, "", app.trail[app.visit] || location.pathname + location.search);
-      return true;
-    } catch { return false; }
+    } catch { /* in a notebook */ }
   }
   app.keepAddress = () => {
     clearTimeout(settled);
@@ -258,20 +260,9 @@ function newApp(data) {
   };
 
   app.restore = (hash) => {
-    app.jumpTo(timeIn(hash, app));
-    const { chosenTheme, colouring, selected, refit, on, ...rest } = readHash(hash, app);
-    Object.assign(app, rest, { flight: null, colouring });
-    fillColours(app);
-    app.setTheme(chosenTheme);
-    app.select(selected);
-    for (const [name, value] of Object.entries(on)) app.toggle(name, value);
-    app.setModel(app.model);
-    app.applyFilters();
+    app.flight = null;
+    readHash(app, hash);
     fillRefine(app);
-    if (writeRefit(app.refitted) !== writeRefit(refit)) {
-      if (refit) app.refit(refit.goal, refit.rows);
-      else app.unfit();
-    }
   };
 
   document.documentElement.classList.toggle("framed", window !== parent && data.pane === null);
@@ -289,7 +280,7 @@ function newApp(data) {
   new ResizeObserver(fitCard).observe(head);
   addEventListener("popstate", ({ state }) => app.goTo(state?.visit ?? app.visit, location.hash));
   dark.addEventListener("change", () => { if (!app.chosenTheme) app.setTheme(null); });
-  app.finish = painter.finish;
+  app.finish = () => [planeContext, inkContext].forEach((context) => context.getImageData(0, 0, 1, 1));
   return app;
 }
 
@@ -315,7 +306,6 @@ function publicFace(app) {
     density: () => { drawn(); return contoursOf(app); },
     region: (i) => { drawn(); return borderOnScreen(app, i); },
     select: (rows) => app.select(rows),
-    watch: (act) => app.watchers.push(act),
     refit: async (goal) => { const { plane, ...rest } = await app.refit(goal); return { ...rest, moved: Boolean(plane), basis: [...rest.basis], centre: [...rest.centre] }; },
     objective: async (rows, goal, basis) => { const found = await app.ask({ rows, goal, basis }); return { value: found.value, gradient: [...found.gradient] }; },
     screen: (i) => { drawn(); return placeOnScreen(app, i); },
@@ -330,7 +320,6 @@ function publicFace(app) {
       nudge();
       app.render();
       app.finish();
-      $("ink").getContext("2d").getImageData(0, 0, 1, 1);
       return performance.now() - begun;
     }),
   };
@@ -342,10 +331,9 @@ function publicFace(app) {
   }
 }
 
-/** Inside a notebook: the selection goes out to it, and one that it sends comes in. */
-function talkToNotebook(face) {
+/** Inside a notebook: a selection that it sends is taken over. */
+function listenToNotebook(face) {
   if (window === parent) return;
-  face.watch((rows) => parent.postMessage({ horopca: "selection", rows }, "*"));
   addEventListener("message", ({ source, data }) => {
     if (source === parent && data?.horopca === "select" && Array.isArray(data.rows)) {
       face.select(data.rows.filter((i) => Number.isInteger(i) && i >= 0 && i < face.n));
@@ -360,7 +348,7 @@ readData($("data")).then((data) => {
     return;
   }
   window.horopca = publicFace(newApp(data));
-  talkToNotebook(window.horopca);
+  listenToNotebook(window.horopca);
 }).catch((error) => {
   document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
   throw error;

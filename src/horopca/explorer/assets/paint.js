@@ -2,28 +2,40 @@
 
 const rgba = ([r, g, b], a = 1) => `rgb(${r} ${g} ${b} / ${a})`;
 
-function newPainter(canvas) {
-  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }); // held where the processor paints
-  const behind = document.createElement("canvas"), backdrop = behind.getContext("2d", { alpha: false });
-  let kept = "";
-  return {
-    paint(scene, frame, theme, colours) {
-      const { width, height, dpr, cx, cy, scale, open } = frame, rings = scene.rings.map(({ pixels }) => pixels);
-      const wanted = JSON.stringify([width, height, dpr, cx, cy, scale, open, theme.name, rings]);
-      if (wanted !== kept) { // the same while the view moves
-        [behind.width, behind.height] = [canvas.width, canvas.height];
-        backdrop.setTransform(dpr, 0, 0, dpr, 0, 0);
-        paintBackdrop(backdrop, scene, frame, theme);
-        kept = wanted;
-      }
-      context.setTransform(1, 0, 0, 1, 0, 0);
-      context.drawImage(behind, 0, 0);
-      context.setTransform(dpr, 0, 0, dpr, 0, 0);
-      paintEdges(context, scene, frame, theme);
-      paintPoints(context, scene, theme, colours);
-    },
-    finish: () => context.getImageData(0, 0, 1, 1),
-  };
+/** What moves with the view: the disk, edges and points. */
+function paintPlane(context, { frame, theme, scene, paint }) {
+  paintBackdrop(context, scene, frame, theme);
+  paintEdges(context, scene, frame, theme);
+  paintPoints(context, scene, theme, paint);
+}
+
+/** The context of the plane, held where the processor paints: specks are blended into its pixels. */
+const newPlane = (canvas) => canvas.getContext("2d", { alpha: false, willReadFrequently: true });
+
+/** Begin the path of a circle. */
+function traceCircle(context, x, y, r) {
+  context.beginPath();
+  context.arc(x, y, r, 0, 2 * Math.PI);
+}
+
+function stroke(context, colour, width) {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.stroke();
+}
+
+function fill(context, colour) {
+  context.fillStyle = colour;
+  context.fill();
+}
+
+/** Write a text over a halo of the colour of the disk, so that it can be read over lines. */
+function write(context, text, x, y, colour, halo, width) {
+  context.strokeStyle = halo;
+  context.lineWidth = width;
+  context.strokeText(text, x, y);
+  context.fillStyle = colour;
+  context.fillText(text, x, y);
 }
 
 /** The page, the disk and its rings. */
@@ -31,28 +43,14 @@ function paintBackdrop(context, scene, frame, theme) {
   context.fillStyle = rgba(frame.open ? theme.disk : theme.page);
   context.fillRect(0, 0, frame.width, frame.height);
   if (!frame.open) {
-    context.beginPath();
-    context.arc(frame.cx, frame.cy, frame.scale, 0, 2 * Math.PI);
-    context.fillStyle = theme.rim ? shading(context, frame, theme) : rgba(theme.disk);
-    context.fill();
-    context.strokeStyle = rgba(theme.line);
-    context.lineWidth = 1.2;
-    context.stroke();
+    traceCircle(context, frame.cx, frame.cy, frame.scale);
+    fill(context, rgba(theme.disk));
+    stroke(context, rgba(theme.line), 1.2);
   }
-  context.strokeStyle = rgba(theme.line, 0.45);
-  context.lineWidth = 1;
   for (const { pixels } of scene.rings) {
-    context.beginPath();
-    context.arc(frame.cx, frame.cy, pixels, 0, 2 * Math.PI);
-    context.stroke();
+    traceCircle(context, frame.cx, frame.cy, pixels);
+    stroke(context, rgba(theme.line, 0.45), 1);
   }
-}
-
-/** The colours of the disk, which is darker at its rim. */
-function shading(context, { cx, cy, scale }, { disk, rim }) {
-  const colours = context.createRadialGradient(cx, cy, 0, cx, cy, scale);
-  for (const part of [0, 0.25, 0.5, 0.75, 1]) colours.addColorStop(part, rgba(disk.map((v, k) => v + (rim[k] - v) * part ** 4)));
-  return colours;
 }
 
 function traceArc(context, arc) {
@@ -64,15 +62,13 @@ function traceArc(context, arc) {
 
 function paintEdges(context, scene, frame, theme) {
   const { edges } = scene;
-  context.lineWidth = edges.width;
   for (const [strength, low, high] of [[0.35, 0, 8], [0.6, 8, 20], [1, 20, Infinity]]) {
     context.beginPath();
     for (let e = 0; e < edges.count; e++) {
       if (edges.length[e] < low || edges.length[e] >= high) continue;
       traceArc(context, arcOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.turn[e]));
     }
-    context.strokeStyle = rgba(theme.edge, edges.alpha * strength);
-    context.stroke();
+    stroke(context, rgba(theme.edge, edges.alpha * strength), edges.width);
   }
 }
 
@@ -140,9 +136,7 @@ function paintInk(context, app, lasso) {
   for (const { i, links, added, pinned } of marks) {
     context.beginPath();
     for (const j of links) traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
-    context.strokeStyle = rgba(theme.accent, pinned ? 0.9 : 0.6);
-    context.lineWidth = 1.5;
-    context.stroke();
+    stroke(context, rgba(theme.accent, pinned ? 0.9 : 0.6), 1.5);
     for (const j of links) ring(context, scene, j, 2.5, 1.2, rgba(theme.accent), css(colours[j]));
     for (const j of added) if (scene.size[j] > 0) ring(context, scene, j, 2.5, 1.6, rgba(theme.wrong), css(colours[j]));
     ring(context, scene, i, 4.5, 2, rgba(theme.ink), css(colours[i]));
@@ -151,17 +145,16 @@ function paintInk(context, app, lasso) {
   context.lineJoin = "round";
   for (const { text, x, y, fontSize, bold, code, width } of scene.names) {
     context.font = FONT(fontSize, bold);
-    context.strokeStyle = rgba(theme.disk, 0.85);
-    context.lineWidth = bold ? 4 : 3;
-    context.strokeText(text, x, y);
-    context.fillStyle = rgba(theme.ink, bold ? 1 : 0.86);
-    context.fillText(text, x, y);
+    write(context, text, x, y, rgba(theme.ink, bold ? 1 : 0.86), rgba(theme.disk, 0.85), bold ? 4 : 3);
     if (code >= 0) { // a class: underlined in its colour
       context.fillStyle = classColours[code];
       context.fillRect(x, y + 0.55 * fontSize, width, 2.5);
     }
   }
-  if (lasso) paintLasso(context, lasso, theme);
+  if (!lasso) return;
+  traceLasso(context, lasso);
+  fill(context, rgba(theme.accent, 0.12));
+  stroke(context, rgba(theme.accent), 1.5);
 }
 
 function paintNumbers(context, scene, frame, theme) {
@@ -171,11 +164,7 @@ function paintNumbers(context, scene, frame, theme) {
   for (const { pixels, text } of scene.rings) {
     const y = frame.cy - pixels;
     if (y < frame.free.y + 6 || y > frame.free.y + frame.free.height - 6) continue;
-    context.strokeStyle = rgba(theme.disk);
-    context.lineWidth = 4;
-    context.strokeText(text, frame.cx, y);
-    context.fillStyle = rgba(theme.soft);
-    context.fillText(text, frame.cx, y);
+    write(context, text, frame.cx, y, rgba(theme.soft), rgba(theme.disk), 4);
   }
   context.textAlign = "left";
 }
@@ -186,26 +175,12 @@ function traceLasso(context, path) {
   context.closePath();
 }
 
-function paintLasso(context, path, theme) {
-  traceLasso(context, path);
-  context.fillStyle = rgba(theme.accent, 0.12);
-  context.fill();
-  context.strokeStyle = rgba(theme.accent);
-  context.lineWidth = 1.5;
-  context.stroke();
-}
-
 const turnBetween = ({ zx, zy }, frame, i, j) => (MODELS[frame.model].arcs ? halfTurn(zx[i], zy[i], zx[j], zy[j]) : 0);
 
-function ring(context, scene, i, more, width, line, fill) {
+function ring(context, scene, i, more, width, line, inside) {
   const size = scene.size[i] || 1.5;
-  context.beginPath();
-  context.arc(scene.px[i], scene.py[i], size + more, 0, 2 * Math.PI);
-  context.strokeStyle = line;
-  context.lineWidth = width;
-  context.stroke();
-  context.beginPath();
-  context.arc(scene.px[i], scene.py[i], size + more - width - 0.5, 0, 2 * Math.PI);
-  context.fillStyle = fill;
-  context.fill();
+  traceCircle(context, scene.px[i], scene.py[i], size + more);
+  stroke(context, line, width);
+  traceCircle(context, scene.px[i], scene.py[i], size + more - width - 0.5);
+  fill(context, inside);
 }

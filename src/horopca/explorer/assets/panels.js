@@ -36,18 +36,18 @@ function fillHead(app) {
   $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
     (fingers ? "Select with the lasso." : `Click ${pickClass}the lasso to select.`);
   for (const element of document.querySelectorAll("[data-needs]")) element.hidden = !app.has[element.dataset.needs];
-  fillMarks(app);
+  for (const element of document.querySelectorAll(".before")) element.textContent = data.before;
   $("search").setAttribute("aria-label", $("search").placeholder);
   $("ink").setAttribute("aria-label", `The hyperbolic plane with ${parts.join(", ")}`);
 }
 
 // ---------------------------------------------------------------- search
 
-const PAGE = 40; // results shown at a time
+const MOST_FOUND = 200; // results in the list
 
 function listenToSearch(app) {
   const input = $("search"), list = $("results");
-  let found = [], options = [], at = -1, most = PAGE, none = "";
+  let found = [], options = [], at = -1, none = "";
 
   function close() {
     list.hidden = true;
@@ -73,10 +73,9 @@ function listenToSearch(app) {
   }
 
   function fill() {
-    options = found.slice(0, most).map(point);
-    const points = options.length, more = found.length - points, words = (text) => [h("span", { class: "what", text })];
-    if (more > 0) options.push({ act: () => { const here = at; most += PAGE; fill(); mark(here); }, parts: words(`Show more of ${found.length.toLocaleString("en")}`) });
-    if (found.length) options.push({ act: () => { leave(); app.select(found); }, parts: words(`Select ${found.length === 1 ? "it" : `all ${found.length.toLocaleString("en")}`}`) });
+    options = found.slice(0, MOST_FOUND).map(point);
+    const points = options.length, all = `Select ${found.length === 1 ? "it" : `all ${found.length.toLocaleString("en")}`}`;
+    if (points) options.push({ act: () => { leave(); app.select(found); }, parts: [h("span", { class: "what", text: all })] });
     list.replaceChildren(...options.map(({ parts, act }, k) => h("li", { role: "option", id: `result-${k}`, class: k >= points && "act", onclick: act }, ...parts)));
     if (input.value.trim() && !found.length) list.append(h("li", { class: "note", text: none }));
     list.hidden = !input.value.trim();
@@ -86,7 +85,6 @@ function listenToSearch(app) {
   function update() {
     none = "Nothing by that name";
     try { found = searchTexts(app.data, input.value); } catch { [found, none] = [[], "Not a regular expression"]; }
-    most = PAGE;
     fill();
     mark(found.length ? 0 : -1);
   }
@@ -128,16 +126,11 @@ function rove(list) {
   });
 }
 
-function fillColours(app) {
-  $("colour").replaceChildren(...app.colourings.map(({ key, words, trust }) =>
-    h("option", { value: key, text: words, disabled: Boolean(trust && !app.isMeasured()) })));
-  $("colour").value = app.colouring.key;
-}
-
 function fillLegend(app) {
   const { colouring } = app, scale = $("scale"), top = scale.scrollTop;
   const buttons = () => [...scale.querySelectorAll("button")], focused = buttons().indexOf(document.activeElement);
-  $("colour").value = colouring.key;
+  $("colour").replaceChildren(...app.colourings.map(({ key, words, trust }) =>
+    h("option", { value: key, text: words, disabled: Boolean(trust && !app.isMeasured()), selected: key === colouring.key })));
   const rows = colouring.labeling ? classRows(app) : colouring.values ? rampRows(app) : noteRow(colouring);
   scale.replaceChildren(...rows, ...filterRows(app));
   rove(scale);
@@ -149,7 +142,7 @@ function fillLegend(app) {
 function classRows(app) {
   const { classes, counts, codes } = app.colouring.labeling, colours = app.colouring.labeling[app.theme.name];
   const members = (code) => { const rows = []; codes.forEach((own, i) => { if (own === code) rows.push(i); }); return rows; };
-  const rows = classes.map((text, code) => {
+  return classes.map((text, code) => {
     const off = app.hidden.has(code);
     return h("div", { class: off ? "row off" : "row", onpointerenter: () => app.light(code), onpointerleave: () => app.light(-1) },
       h("button", { class: "pick", title: `Select ${text}`, onclick: (event) => app.select(members(code), event.shiftKey || event.ctrlKey),
@@ -160,7 +153,6 @@ function classRows(app) {
         h("button", { class: "toggle", "aria-pressed": String(!off), "aria-label": `show ${text}`, text: off ? "show" : "hide",
           onclick: () => app.toggleClass(code) })));
   });
-  return rows;
 }
 
 function rampRows(app) {
@@ -175,27 +167,6 @@ function rampRows(app) {
 }
 
 const noteRow = ({ note }) => (note ? [h("p", { class: "note", text: note })] : []);
-
-/** Every kind of mark that this page draws: a symbol (its class in the style sheet) and what it stands for. */
-function fillMarks({ data }) {
-  const original = data.before, marks = [
-    ["point", "a point; marks shrink towards the rim, as the plane does"],
-    ["point faint", "a point outside the selection or the class pointed at"],
-    ["point ring", "the point that you clicked or point at"],
-    ["point near", `its nearest neighbours${original ? ` in the ${original}` : ""}, with geodesics to them`],
-    original && ["point added", `a neighbour added: near here, but not in the ${original}`],
-    data.edges && ["line", "an edge, drawn as a geodesic"],
-    ["circle", "a circle of points at the same distance from the centre, which its number gives"],
-    data.labelings.length && ["under", "the name of a class, at its centre or at the point of that name"],
-    data.ellipses && ["region", `where a point may lie: its ${digits(100 * data.level)} % confidence region`],
-    data.n >= FEWEST_DENSE && ["contour", "lines around the densest 20, 40, 60 and 80 % of the points, by hyperbolic area"],
-    ["dashed", "the ruler"],
-    data.images && ["thumb", "the picture of a point, where 200 points or fewer are in view"],
-    ["place", "in the small map: where the view is"],
-  ];
-  $("marks").lastElementChild.replaceChildren(...marks.filter(Boolean).map(([kind, text]) =>
-    h("li", {}, h("span", { class: `symbol ${kind}`, "aria-hidden": "true" }), h("span", { text }))));
-}
 
 // ---------------------------------------------------------------- card
 
@@ -291,10 +262,10 @@ function fillNote(app) {
 
 /** The whole plane small, with a mark where the view is: once one has gone in or away. */
 function paintOverview(app) {
-  const canvas = $("overview"), { data } = app, away = distance(app.view, app.start);
-  canvas.hidden = app.frame.width < 640 || (app.zoom < 1.6 && away < 1);
+  const canvas = $("overview"), { data, theme } = app, side = 110, half = side / 2, { dpr } = app.frame;
+  canvas.hidden = app.frame.width < 640 || (app.zoom < 1.6 && distance(app.view, app.start) < 1);
   if (canvas.hidden) return;
-  const side = 110, dpr = app.frame.dpr, half = side / 2, context = canvas.getContext("2d"), { ring } = MODELS[data.model], fit = fitOf(MODELS[data.model], data.reach);
+  const context = canvas.getContext("2d"), { ring } = MODELS[data.model], fit = fitOf(MODELS[data.model], data.reach);
   [canvas.width, canvas.height] = [side * dpr, side * dpr];
   context.setTransform(dpr, 0, 0, dpr, 0, 0);
   const place = (point) => { // as the page showed it at the start
@@ -302,22 +273,14 @@ function paintOverview(app) {
     const grow = r ? ((half - 3) * Math.min(1, ring(Math.asinh(r), data.reach) * fit)) / r : 0;
     return [half + grow * x, half - grow * y];
   };
-  context.beginPath();
-  context.arc(half, half, half - 1, 0, 2 * Math.PI);
-  context.fillStyle = rgba(app.theme.disk);
-  context.fill();
-  context.strokeStyle = rgba(app.theme.line);
-  context.stroke();
+  traceCircle(context, half, half, half - 1);
+  fill(context, rgba(theme.disk));
+  stroke(context, rgba(theme.line), 1);
   for (const i of app.scene.shuffle.subarray(0, 1500)) {
     const [u, v] = place(pointAt(data.points, i));
     context.fillStyle = css(app.paint[i]);
     context.fillRect(u - 0.8, v - 0.8, 1.6, 1.6);
   }
-  const [u, v] = place(app.view);
-  context.beginPath();
-  context.arc(u, v, 5, 0, 2 * Math.PI);
-  context.strokeStyle = rgba(app.theme.accent);
-  context.lineWidth = 2.5;
-  context.stroke();
+  traceCircle(context, ...place(app.view), 5);
+  stroke(context, rgba(theme.accent), 2.5);
 }
-

@@ -35,29 +35,25 @@ function openPanes({ titles }) {
   return { panes: frames.length, state: () => ({ flying: ready.size < frames.length }) };
 }
 
+const LINKED = ["by", "scale", "theme", "density", "edges", "model", "filter", "pin"]; // parts of the STATE that panes share
+
 /** In a pane: send what changed to the others after every frame, and take over what they send. */
 function linkPanes(app) {
   if (app.data.pane === null) return;
-  let sent = {};
-  const common = () => ({ pin: app.pin, hover: app.hover, by: app.colouring.key, scale: app.scale, filter: writeFilters(app.filters), lit: app.lit,
-    model: app.model, theme: app.chosenTheme, density: app.on.density, edges: app.on.edges, rows: app.rows });
+  const own = { rows: (rows) => app.select(rows), hover: (i) => app.setHover(i), lit: (code) => app.light(code), fly: (i) => app.flyToPoint(i, false) };
+  const common = () => ({ ...Object.fromEntries(LINKED.map((key) => [key, STATE[key].get(app)])), rows: app.rows, hover: app.hover, lit: app.lit });
+  let sent = common();
   app.share = (more = {}) => {
     const now = common(), changed = Object.entries(now).filter(([key, value]) => sent[key] !== value);
     sent = now;
     if (changed.length || more.fly >= 0) parent.postMessage({ horopca: "link", state: { ...Object.fromEntries(changed), ...more } }, "*");
   };
-  const take = {
-    by: (key) => { if (app.colourings.some((one) => one.key === key && !(one.trust && !app.isMeasured()))) app.setColouring(key); },
-    scale: (scale) => { if (app.colouring.ranges?.[scale]) app.setScale(scale); },
-    filter: (text) => { app.filters = readFilters(text, app.colourings); app.applyFilters(); },
-    rows: (rows) => app.select(rows), pin: (i) => app.setPin(i), hover: (i) => app.setHover(i), lit: (code) => app.light(code),
-    model: (model) => app.setModel(model), theme: (theme) => app.setTheme(theme), density: (on) => app.toggle("density", on), edges: (on) => app.toggle("edges", on),
-    fly: (i) => app.flyToPoint(i, false),
-  };
   addEventListener("message", ({ source, data }) => {
     if (source !== parent || data?.horopca !== "link") return;
-    for (const [key, value] of Object.entries(data.state)) if (Object.hasOwn(take, key)) take[key](value);
+    for (const [key, value] of Object.entries(data.state)) {
+      if (Object.hasOwn(own, key)) own[key](value);
+      else if (LINKED.includes(key)) STATE[key].set(app, String(value));
+    }
     sent = common();
   });
-  sent = common();
 }

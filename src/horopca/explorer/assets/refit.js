@@ -348,71 +348,51 @@ function keptBy(points, plane, pairs) {
   return { variance: variance / Math.max(pairs.first.length, 1), distortion: distortion / Math.max(apart, 1) };
 }
 
-/** Fit to some rows of the original points, and project all of them; the mean of those rows' images is at the origin. */
+/** Fit to some rows of the original points, and project all of them. */
 function refit({ original, d, rows, goal, before }) {
   const random = randomNumbers(1), order = Uint32Array.from(rows);
   for (let i = order.length - 1; i > 0; i--) { const j = random.below(i + 1); [order[i], order[j]] = [order[j], order[i]]; }
   const chosen = onHyperboloid(original, d, order), centre = meanOf(chosen), seen = translated(chosen, centre);
-  const A = searchSpine(seen, goal, random), all = translated(onHyperboloid(original, d), centre);
-  const plane = planeOf(all, A), flat = onHyperboloid(plane, 2);
-  const middle = meanOf(onHyperboloid(plane, 2, order)), moved = translated(flat, middle).x;
-  const out = new Float64Array(2 * all.n);
-  for (let i = 0; i < all.n; i++) { out[2 * i] = moved[3 * i + 1]; out[2 * i + 1] = moved[3 * i + 2]; }
+  const A = searchSpine(seen, goal, random), plane = planeOf(translated(onHyperboloid(original, d), centre), A);
   const some = (values) => Float64Array.from([...order].flatMap((i) => [values[2 * i], values[2 * i + 1]]));
   const pairs = pairsFor(chosen.n, 300000, random); // good to a thousandth
-  const was = keptBy(chosen, some(before), pairs), is = keptBy(chosen, some(out), pairs);
+  const was = keptBy(chosen, some(before), pairs), is = keptBy(chosen, some(plane), pairs);
   const better = goal === "distortion" ? is.distortion <= was.distortion * (1 + 1e-9) : is.variance >= was.variance * (1 - 1e-9);
-  return { plane: better ? out : null, basis: A, centre, was, is };
+  return { plane: better ? plane : null, basis: A, centre, was, is };
 }
 
-const STEPS = 800, STEP_PAIRS = 20000, POOL = 2e6; // of a refinement: steps, pairs that each looks at, and pairs to choose them from
-const RATES = [0.05, 0.01]; // first steps of the descents; the last is a ten-thousandth of it. Deep hierarchies need the longer ones
-const SOFTNESS = 0.01; // the kink of |e| at 0 is smooth over this width, a tenth of usual distortions
+const REFINE_PAIRS = 100000, ROUNDS = 200; // of a refinement: pairs that it looks at, and steps
+const SOFTNESS = [0.1, 0.01]; // the kink of |e| at 0 is smooth over these widths, the last a tenth of usual distortions
 const DEEPEST = 150; // radius beyond which products of lengths overflow
 
-/** Pairs (i, i + shift) of all rows for random shifts, as { shift, far: their distances }. */
-function shiftedPairs(points, random) {
-  const { n } = points, shifts = Array.from({ length: Math.max(1, Math.floor((n - 1) / 2)) }, (_, k) => k + 1);
-  for (let k = shifts.length - 1; k > 0; k--) { const l = random.below(k + 1); [shifts[k], shifts[l]] = [shifts[l], shifts[k]]; }
-  return shifts.slice(0, Math.max(1, Math.floor(POOL / n))).map((shift) => (
-    { shift, far: Float64Array.from({ length: n }, (_, i) => distanceBetween(points, i, (i + shift) % n)) }));
-}
-
-/** Descend by Adam on the mean of |d' - d| / d over pairs, moving all points of a picture freely, as horopca.refine does.
+/** v -> { value, gradient }: minus the mean of |d' - d| / d over pairs at distances `far`, for points that move freely.
  *
  * The points are tangent vectors v (x, y interleaved) at the centre of the picture, whose lengths are their radii. */
-function descend(v, pool, rate, random) {
-  const n = v.length / 2, first = new Float64Array(2 * n), second = new Float64Array(2 * n), gradient = new Float64Array(2 * n);
+function freely(n, { first, second }, far, softness) {
   const r = new Float64Array(n), ux = new Float64Array(n), uy = new Float64Array(n), sinh = new Float64Array(n), cosh = new Float64Array(n);
-  for (let step = 1; step <= STEPS; step++) {
-    gradient.fill(0);
+  return (v) => {
+    const gradient = new Float64Array(2 * n);
+    let value = 0;
     for (let i = 0; i < n; i++) {
       r[i] = Math.sqrt(v[2 * i] ** 2 + v[2 * i + 1] ** 2) || 1e-300;
       [ux[i], uy[i], sinh[i], cosh[i]] = [v[2 * i] / r[i], v[2 * i + 1] / r[i], Math.sinh(r[i]), Math.cosh(r[i])];
     }
-    for (let chosen = Math.min(pool.length, Math.max(1, Math.round(STEP_PAIRS / n))); chosen > 0; chosen--) {
-      const { shift, far } = pool[random.below(pool.length)];
-      for (let i = 0; i < n; i++) {
-        const j = (i + shift) % n, d = far[i], turned = ((ux[i] - ux[j]) ** 2 + (uy[i] - uy[j]) ** 2) / 2;
-        const half = Math.sinh((r[i] - r[j]) / 2), gap = 2 * half * half + sinh[i] * sinh[j] * turned; // cosh d' - 1
-        if (!(d > 0) || !(gap > 0)) continue;
-        const e = (2 * Math.asinh(Math.sqrt(gap / 2))) / d - 1, pull = e / (Math.sqrt((e * e + SOFTNESS ** 2) * gap * (gap + 2)) * d);
-        const away = 2 * half * Math.sqrt(1 + half * half), across = pull * sinh[i] * sinh[j] * (ux[i] * uy[j] - uy[i] * ux[j]);
-        const outI = pull * (away + cosh[i] * sinh[j] * turned), outJ = pull * (cosh[j] * sinh[i] * turned - away);
-        gradient[2 * i] += outI * ux[i] + (across / r[i]) * uy[i];
-        gradient[2 * i + 1] += outI * uy[i] - (across / r[i]) * ux[i];
-        gradient[2 * j] += outJ * ux[j] - (across / r[j]) * uy[j];
-        gradient[2 * j + 1] += outJ * uy[j] + (across / r[j]) * ux[j];
-      }
+    for (let p = 0; p < first.length; p++) {
+      const i = first[p], j = second[p], d = far[p], turned = ((ux[i] - ux[j]) ** 2 + (uy[i] - uy[j]) ** 2) / 2;
+      const half = Math.sinh((r[i] - r[j]) / 2), gap = 2 * half * half + sinh[i] * sinh[j] * turned; // cosh d' - 1
+      if (!(d > 0) || !(gap > 0)) continue;
+      const e = (2 * Math.asinh(Math.sqrt(gap / 2))) / d - 1, size = Math.sqrt(e * e + softness ** 2);
+      const pull = -e / (size * Math.sqrt(gap * (gap + 2)) * d * first.length);
+      const away = 2 * half * Math.sqrt(1 + half * half), across = pull * sinh[i] * sinh[j] * (ux[i] * uy[j] - uy[i] * ux[j]);
+      const outI = pull * (away + cosh[i] * sinh[j] * turned), outJ = pull * (cosh[j] * sinh[i] * turned - away);
+      value -= size / first.length;
+      gradient[2 * i] += outI * ux[i] + (across / r[i]) * uy[i];
+      gradient[2 * i + 1] += outI * uy[i] - (across / r[i]) * ux[i];
+      gradient[2 * j] += outJ * ux[j] - (across / r[j]) * uy[j];
+      gradient[2 * j + 1] += outJ * uy[j] + (across / r[j]) * ux[j];
     }
-    const pace = rate * 1e-4 ** (step / STEPS), fix1 = 1 - 0.9 ** step, fix2 = 1 - 0.999 ** step;
-    for (let k = 0; k < 2 * n; k++) {
-      first[k] += 0.1 * (gradient[k] - first[k]);
-      second[k] += 0.001 * (gradient[k] ** 2 - second[k]);
-      v[k] -= (pace * first[k]) / fix1 / (Math.sqrt(second[k] / fix2) + 1e-12);
-    }
-  }
-  return v;
+    return { value, gradient };
+  };
 }
 
 /** Vectors (x, y interleaved) with each length replaced by a function of it. */
@@ -426,20 +406,16 @@ function stretched(v, length) {
   return out;
 }
 
-/** The picture of all points that free coordinates reach from the one `before`. */
+/** The picture of all points that free coordinates reach from the one `before`, which is centred. */
 function refine({ original, d, before }) {
-  const random = randomNumbers(1), points = onHyperboloid(original, d), flat = onHyperboloid(before, 2);
-  const seen = translated(flat, meanOf(flat)), start = new Float64Array(2 * points.n);
-  for (let i = 0; i < points.n; i++) { start[2 * i] = seen.x[3 * i + 1]; start[2 * i + 1] = seen.x[3 * i + 2]; }
-  const tangent = stretched(start, Math.asinh), pairs = pairsFor(points.n, 300000, random), was = keptBy(points, before, pairs);
-  const pool = shiftedPairs(points, random), size = pool[0].far.reduce((sum, d) => sum + d / points.n, 0); // the mean distance
-  let plane = null, is = was;
-  if (tangent.some((part) => Math.abs(part) > DEEPEST)) throw new Error("the points are too far apart");
-  for (const rate of RATES) {
-    const found = stretched(descend(Float64Array.from(tangent), pool, rate * Math.min(1, size), random), Math.sinh), kept = keptBy(points, found, pairs);
-    if (kept.distortion < is.distortion) [plane, is] = [found, kept];
-  }
-  return { plane, basis: [], centre: [], was, is };
+  const random = randomNumbers(1), points = onHyperboloid(original, d), pairs = pairsFor(points.n, 300000, random);
+  const was = keptBy(points, before, pairs), looked = pairsFor(points.n, REFINE_PAIRS, random);
+  const far = Float64Array.from(looked.first, (i, p) => distanceBetween(points, i, looked.second[p]));
+  let v = stretched(before, Math.asinh);
+  if (v.some((part) => Math.abs(part) > DEEPEST)) throw new Error("the points are too far apart");
+  for (const softness of SOFTNESS) v = climb(freely(points.n, looked, far, softness), v, ROUNDS, 1e-7).point;
+  const plane = stretched(v, Math.sinh), is = keptBy(points, plane, pairs);
+  return { plane: is.distortion < was.distortion ? plane : null, basis: [], centre: [], was, is };
 }
 
 /** The objective over all pairs of some rows at a basis, for the tests. */

@@ -46,11 +46,8 @@ function addRefit(app) {
   };
 
   app.refit = async (goal = app.goal, chosen = app.rows) => {
-    const rows = Uint32Array.from(goal === REFINE ? data.points.r.keys() : chosen), before = new Float64Array(2 * data.n);
-    for (let i = 0; i < data.n; i++) {
-      before[2 * i] = data.points.r[i] * data.points.ux[i];
-      before[2 * i + 1] = data.points.r[i] * data.points.uy[i];
-    }
+    const rows = Uint32Array.from(goal === REFINE ? data.points.r.keys() : chosen), [x, y] = fromCentre(data.points, rows);
+    const before = Float64Array.from({ length: 2 * data.n }, (_, k) => (k % 2 ? y : x)[k >> 1]);
     if (goal !== REFINE) app.goal = goal;
     app.refitting = goal;
     app.noBetter = 0;
@@ -84,8 +81,7 @@ function addRefit(app) {
   app.moveTo = (points, length = 1400, held = -1) => {
     app.morph = { from: data.points, to: points, length: app.still.matches ? 0 : length, held };
     if (!app.isMeasured()) for (const { key, trust } of app.colourings) if (trust && app.filters.has(key)) app.setFilter(key, null);
-    if (app.colouring.trust && !app.isMeasured()) app.setColouring(app.colourings[0].key);
-    fillColours(app);
+    app.setColouring(app.colouring.key); // by another column, if this one is a measure of the old picture
     app.draw();
   };
 
@@ -113,21 +109,27 @@ function fillRefine(app) {
   button.textContent = app.refitting === REFINE ? "Refining …" : "Refine";
 }
 
-/** The new places (x, y interleaved, around the origin) turned, mirrored and moved to match the old ones of some rows best. */
+/** Coordinates x and y on the hyperboloid of all points, seen from the centre of some rows. */
+function fromCentre(points, rows) {
+  const x = new Float64Array(points.n), y = new Float64Array(points.n);
+  lookAt(points, { ...centreOf(points, rows), turn: 0 }, x, y);
+  return [x, y];
+}
+
+/** The new places (x, y interleaved) turned, mirrored and moved to match the old ones of some rows best. */
 function matched(points, plane, rows) {
-  const n = points.n, centre = centreOf(points, rows), x = new Float64Array(n), y = new Float64Array(n);
-  lookAt(points, { ...centre, turn: 0 }, x, y);
+  const [x, y] = fromCentre(points, rows), centre = centreOf(points, rows);
+  const [s, t] = fromCentre(polarPoints(...[0, 1].map((k) => plane.filter((_, at) => at % 2 === k))), rows);
   let a = 0, b = 0, c = 0, d = 0;
   const logs = (u, v) => { const r = Math.hypot(u, v), grow = r > 1e-9 ? Math.asinh(r) / r : 1; return [grow * u, grow * v]; };
   for (const i of rows) {
-    const [u, v] = logs(x[i], y[i]), [p, q] = logs(plane[2 * i], plane[2 * i + 1]);
+    const [u, v] = logs(x[i], y[i]), [p, q] = logs(s[i], t[i]);
     a += u * p; b += u * q; c += v * p; d += v * q;
   }
   const mirror = Math.hypot(a - d, b + c) > Math.hypot(a + d, c - b) ? -1 : 1;
   const turn = mirror > 0 ? Math.atan2(c - b, a + d) : Math.atan2(b + c, a - d), cos = Math.cos(turn), sin = Math.sin(turn);
-  for (let i = 0; i < n; i++) {
-    const p = plane[2 * i], q = mirror * plane[2 * i + 1];
-    const place = worldPoint({ ...centre, turn: 0 }, cos * p - sin * q, sin * p + cos * q);
+  for (let i = 0; i < points.n; i++) {
+    const q = mirror * t[i], place = worldPoint({ ...centre, turn: 0 }, cos * s[i] - sin * q, sin * s[i] + cos * q);
     x[i] = place.r * place.ux;
     y[i] = place.r * place.uy;
   }

@@ -76,16 +76,14 @@ function regionNote(app) {
 function paintRegions(context, app) {
   const regions = drawnRegions(app);
   app.regionsDrawn = regions.length;
-  context.lineWidth = 1;
   for (const { i, path } of regions) {
     context.beginPath();
     for (let k = 0; k < path.length; k += 2) context.lineTo(path[k], path[k + 1]);
     context.closePath();
-    context.fillStyle = context.strokeStyle = css(app.paint[i]);
     context.globalAlpha = 0.15;
-    context.fill();
+    fill(context, css(app.paint[i]));
     context.globalAlpha = 0.8;
-    context.stroke();
+    stroke(context, css(app.paint[i]), 1);
   }
   context.globalAlpha = 1;
 }

@@ -52,10 +52,8 @@ function paintRuler(context, app) {
   if (j !== undefined) {
     context.beginPath();
     traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
-    context.strokeStyle = rgba(app.theme.ink);
-    context.lineWidth = 2;
     context.setLineDash([6, 4]);
-    context.stroke();
+    stroke(context, rgba(app.theme.ink), 2);
     context.setLineDash([]);
   }
   for (const k of app.ruled) if (scene.size[k] > 0) ring(context, scene, k, 3.5, 2, rgba(app.theme.ink), css(app.paint[k]));

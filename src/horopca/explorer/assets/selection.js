@@ -17,7 +17,6 @@ function addSelection(app) {
   const { data } = app;
   app.selected = new Uint8Array(data.n);
   app.rows = [];
-  app.watchers = [];
 
   app.select = (rows, more = false) => {
     const before = app.rows;
@@ -30,7 +29,7 @@ function addSelection(app) {
     app.tint();
     fillChosen(app);
     $("live").textContent = app.rows.length ? `${counted(app.rows.length, "point", "points")} selected` : "nothing selected";
-    for (const watch of app.watchers) watch(app.rows);
+    if (window !== parent) parent.postMessage({ horopca: "selection", rows: app.rows }, "*"); // to a notebook
   };
 
   /** Fit the selection into the picture: its centre at the centre, and nine tenths of it inside four fifths of the picture. */

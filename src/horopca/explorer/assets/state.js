@@ -1,34 +1,66 @@
-// The view in the address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=…&pin=…&time=…&by=…&scale=…&filter=…&theme=…
-// &select=rows&refit=goal,rows&regions=all&density=on&edges=off. What is as at the start is left out, and so are very long lists of rows.
+// The state of the page in its address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=… What is as at the start is left out, and so
+// are very long lists of rows.
 
 const LONGEST_LIST = 6000; // characters: longer addresses are cut by some programs
 
 const few = (value, count) => Number(value.toPrecision(count));
+const unless = (usual, value) => (value === usual ? "" : value);
+const numberIn = (text, low, high, usual) => {
+  const value = text.trim() === "" ? NaN : Number(text);
+  return value >= low && value <= high ? value : usual;
+};
+const countIn = (text, high, usual) => { const i = numberIn(text, 0, high, usual); return Number.isInteger(i) ? i : usual; };
+const sameCentre = (a, b) => a.r === b.r && a.ux === b.ux && a.uy === b.uy;
+const isPinned = ({ view, pin, data }) => pin >= 0 && sameCentre(view, pointAt(data.points, pin));
+const usualDensity = ({ data }) => (data.n >= DENSE ? "on" : "off");
+
+// A row for each part of the address, in the order in which they are set: `get` returns its text, empty where it is as at the start;
+// `set` takes any text, and those without sense as the empty one.
+const STATE = {
+  time: { get: ({ data }) => unless(data.last, data.time),
+    set: (app, text) => app.jumpTo(countIn(text, app.data.last, app.data.pane ?? app.data.last)) },
+  theme: { get: (app) => app.chosenTheme || "", set: (app, text) => app.setTheme(["light", "dark"].includes(text) ? text : null) },
+  by: { get: (app) => unless(app.colourings[0].key, app.colouring.key), set: (app, text) => app.setColouring(text) },
+  scale: { get: (app) => unless("linear", app.scale),
+    set: (app, text) => app.setScale(Object.hasOwn(app.colouring.ranges || {}, text) ? text : "linear") },
+  select: { get: (app) => writeRows(app.rows), set: (app, text) => app.select(readRows(text, app.data.n)) },
+  regions: { get: (app) => (app.on.regions ? "all" : ""), set: (app, text) => app.toggle("regions", text === "all") },
+  density: { get: (app) => unless(usualDensity(app), app.on.density ? "on" : "off"),
+    set: (app, text) => app.toggle("density", (["on", "off"].includes(text) ? text : usualDensity(app)) === "on") },
+  edges: { get: (app) => (app.on.edges || !app.has.edges ? "" : "off"), set: (app, text) => app.toggle("edges", text !== "off") },
+  on: { get: (app) => (isPinned(app) ? app.pin : ""),
+    set: (app, text) => { const i = rowIn(app, text); app.view = i >= 0 ? { ...pointAt(app.data.points, i), turn: 0 } : { ...app.start }; } },
+  at: { get: ({ view, ...app }) => (isPinned({ view, ...app }) || sameCentre(view, app.start) ? ""
+    : `${Math.atan2(view.uy, view.ux)},${few(Math.asinh(view.r), 12)}`),
+  set: (app, text) => {
+    const [angle, radius] = text.split(",").map((part) => numberIn(part, -1e3, 1e3, NaN));
+    if (Number.isFinite(angle) && radius >= 0 && radius <= 350) app.view = { r: Math.sinh(radius), ux: Math.cos(angle), uy: Math.sin(angle), turn: 0 };
+  } },
+  turn: { get: ({ view }) => unless(0, few(view.turn, 10)), set: (app, text) => { app.view.turn = numberIn(text, -10, 10, 0); } },
+  zoom: { get: (app) => unless(1, few(app.zoom, 6)), set: (app, text) => { app.zoom = numberIn(text, LEAST_ZOOM, MOST_ZOOM, 1); } },
+  model: { get: (app) => unless(app.data.model, app.model), set: (app, text) => app.setModel(Object.hasOwn(MODELS, text) ? text : app.data.model) },
+  filter: { get: (app) => writeFilters(app.filters), set: (app, text) => { app.filters = readFilters(text, app.colourings); app.applyFilters(); } },
+  pin: { get: (app) => unless(-1, app.pin), set: (app, text) => app.setPin(rowIn(app, text)) },
+  refit: { get: (app) => writeRefit(app.refitted),
+    set: (app, text) => {
+      const refit = ofOriginal(app.data) ? readRefit(text, app.data) : null;
+      if (writeRefit(app.refitted) === writeRefit(refit)) return;
+      if (refit) app.refit(refit.goal, refit.rows);
+      else app.unfit();
+    } },
+};
+
+const rowIn = ({ data }, text) => countIn(text, data.n - 1, -1);
 
 function writeHash(app) {
-  const parts = [], { view } = app;
-  const put = (key, value, usual) => { if (value !== usual) parts.push(`${key}=${value}`); };
-  const centred = app.pin >= 0 && sameCentre(view, pointAt(app.data.points, app.pin));
-  if (centred) parts.push(`on=${app.pin}`);
-  else if (!sameCentre(view, app.start)) parts.push(`at=${Math.atan2(view.uy, view.ux)},${few(Math.asinh(view.r), 12)}`);
-  if (view.turn && !(sameCentre(view, app.start) && view.turn === app.start.turn)) parts.push(`turn=${few(view.turn, 10)}`);
-  put("zoom", few(app.zoom, 6), 1);
-  put("model", app.model, app.data.model);
-  put("pin", app.pin, -1);
-  put("time", app.data.time, app.data.last);
-  put("by", app.colouring.key, app.colourings[0].key);
-  put("scale", app.scale, "linear");
-  put("filter", writeFilters(app.filters), "");
-  put("theme", app.chosenTheme, null);
-  put("select", writeRows(app.rows), "");
-  put("refit", writeRefit(app.refitted), "");
-  put("regions", app.on.regions ? "all" : "", "");
-  put("density", app.on.density ? "on" : "off", app.data.n >= DENSE ? "on" : "off");
-  put("edges", app.on.edges || !app.has.edges ? "" : "off", "");
-  return parts.length ? `#${parts.join("&")}` : "";
+  const parts = Object.entries(STATE).map(([key, { get }]) => [key, get(app)]).filter(([, text]) => text !== "");
+  return parts.length ? `#${parts.map((part) => part.join("=")).join("&")}` : "";
 }
 
-const sameCentre = (a, b) => a.r === b.r && a.ux === b.ux && a.uy === b.uy;
+function readHash(app, hash) {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  for (const [key, { set }] of Object.entries(STATE)) set(app, parts.get(key) ?? "");
+}
 
 /** Rows in ascending order as runs in base 36, such as 3-9.c; empty where that is too long for an address. */
 function writeRows(rows) {
@@ -64,38 +96,4 @@ function writeRefit(refit) {
 function readRefit(text, { original, n }) {
   const [goal, list = ""] = text.split(","), rows = readRows(list, n);
   return original && (Object.hasOwn(GOALS, goal) || goal === REFINE) && rows.length >= FEWEST ? { goal, rows } : null;
-}
-
-const partsOf = (hash) => { const parts = new URLSearchParams(hash.replace(/^#/, "")); return (key) => parts.get(key) ?? ""; };
-const numberIn = (text, low, high, usual) => {
-  const value = text.trim() === "" ? NaN : Number(text);
-  return value >= low && value <= high ? value : usual;
-};
-const countIn = (text, high, usual) => { const i = numberIn(text, 0, high, usual); return Number.isInteger(i) ? i : usual; };
-
-/** The number of the picture in the address. */
-const timeIn = (hash, { data }) => countIn(partsOf(hash)("time"), data.last, data.pane ?? data.last);
-
-/** The state in the address; parts that are not valid are as at the start. */
-function readHash(hash, app) {
-  const get = partsOf(hash), number = numberIn, { data } = app, row = (key) => countIn(get(key), data.n - 1, -1);
-  const on = row("on"), turn = number(get("turn"), -10, 10, 0);
-  const [angle, radius] = get("at").split(",").map((part) => number(part, -1e3, 1e3, NaN));
-  const given = Number.isFinite(angle) && radius >= 0 && radius <= 350;
-  const view = { r: Math.sinh(radius), ux: Math.cos(angle), uy: Math.sin(angle), turn };
-  const colouring = app.colourings.find(({ key }) => key === get("by")) || app.colourings[0];
-  return {
-    view: on >= 0 ? { ...pointAt(data.points, on), turn } : given ? view : { ...app.start },
-    zoom: number(get("zoom"), LEAST_ZOOM, MOST_ZOOM, 1),
-    model: Object.hasOwn(MODELS, get("model")) ? get("model") : data.model,
-    pin: row("pin"),
-    colouring,
-    scale: Object.hasOwn(colouring.ranges || {}, get("scale")) ? get("scale") : "linear",
-    filters: readFilters(get("filter"), app.colourings),
-    chosenTheme: ["light", "dark"].includes(get("theme")) ? get("theme") : null,
-    selected: readRows(get("select"), data.n),
-    refit: data.time === data.last ? readRefit(get("refit"), data) : null,
-    on: { regions: get("regions") === "all", density: data.n >= DENSE ? get("density") !== "off" : get("density") === "on",
-      edges: get("edges") !== "off" },
-  };
 }
