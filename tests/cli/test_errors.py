@@ -100,7 +100,7 @@ def contents(folder):
         ("classify points.npy", "holds no classes"),
         ("compare points.npy -k 2,9 --methods tpca", "but is 9"),
         ("components points.npy --groups short.txt", "must hold one group for each of the 40 rows"),
-        ("components points.npy --folds 41", "--folds must be at most the number of different rows, 40, but is 41"),
+        ("components points.npy --folds 41", "--folds must be a whole number from 2 to 40 (the number of"),
         ("components points.npy -k 6", "must be a whole number from 1 to 5"),
         ("embed empty.edges -o out.npz", "holds no edges"),
         ("embed two.edges -o out.npz", "--set largest_component=True"),

@@ -13,7 +13,7 @@ from horopca.datasets import balanced_tree, make_hierarchical_normals, random_tr
 from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, TreeEmbedding
 from horopca.embed.descent import Ball, Descent, Targets, factors, squared_differences_of_factors
 from horopca.embed.graphs import as_graph, shortest_paths
-from horopca.geometry import distance, lift, pairwise_distance, radius, to_hyperboloid
+from horopca.geometry import lift, pairwise_distance, radius, to_hyperboloid
 
 TREE = balanced_tree(3, 3)
 QUICK = {"n_init": 0, "tol": 1.0, "random_state": 0}  # one descent from Sarkar's construction, for tests of other things
@@ -106,12 +106,6 @@ def test_the_distortion_is_the_one_measured_at_the_best_scale(estimator, graph):
         assert found.distance_scale_ == found.scale
 
 
-def test_verbose_prints_on_stderr(capsys):
-    SarkarEmbedding(2, verbose=1).fit(TREE.parent)
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.startswith("SarkarEmbedding: scale")
-
-
 @pytest.mark.parametrize("model", ["poincare", "klein"])
 @pytest.mark.parametrize("estimator", ALL, ids=name_of)
 def test_no_point_lies_beyond_the_largest_radius(estimator, model):
@@ -129,15 +123,6 @@ def test_no_point_lies_beyond_the_largest_radius(estimator, model):
 
 
 # ---------------------------------------------------------------- frames and gradients
-
-
-def test_a_move_is_as_long_as_its_vector_at_any_radius():
-    xi, v = np.random.default_rng(1).standard_normal((2, 20, 3))
-    for far in (1.0, 10.0, 25.0):
-        x = to_hyperboloid(far * v / np.linalg.norm(v, axis=1, keepdims=True), "tangent")
-        after = Ball.of(x).moved(xi)
-        error = np.abs(distance(x, after.hyperboloid()) - np.linalg.norm(xi, axis=1))
-        assert error.max() < 1e-14 * np.exp(far) + 1e-12  # a direction is known to eps, which is eps e^r at radius r
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.2])
@@ -175,12 +160,6 @@ def test_differences_of_close_points_do_not_cancel():
 # ---------------------------------------------------------------- DistortionEmbedding
 
 
-def test_a_tree_is_embedded_better_than_by_sarkar():
-    for d, most in ((2, 0.0075), (10, 0.003)):  # Sarkar's 0.0098 and 0.0034
-        found = DistortionEmbedding(d, max_radius=None, n_init=0, random_state=0).fit(TREE.parent)
-        assert found.converged_ and found.distortion_ < most
-
-
 def test_a_circle_is_embedded_as_well_as_a_flat_polygon():
     """The best points of a circle are nearly flat: a regular polygon, with a distortion of about 0.1."""
     ring = nx.cycle_graph(20)
@@ -211,12 +190,6 @@ def test_more_dimensions_and_more_steps_are_never_worse():
     assert flat.converged_ and wide.converged_
 
 
-def test_converged_means_that_a_longer_search_finds_little_more():
-    tree = random_tree(60, random_state=0).parent
-    first, longer = (DistortionEmbedding(2, tol=tol, n_init=0, random_state=0).fit(tree) for tol in (0.02, 3e-3))
-    assert first.converged_ and longer.distortion_ <= first.distortion_ < 1.1 * longer.distortion_
-
-
 def test_large_graphs_are_embedded_from_a_sample_of_pairs_and_from_a_start_of_some_nodes():
     grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(55, 40))
     tree_alone, found = (DistortionEmbedding(2, n_init=n, max_iter=100, tol=1.0, random_state=0) for n in (0, 1))
@@ -236,6 +209,8 @@ def test_a_weight_of_neighbours_keeps_more_of_them():
     E, F = (pairwise_distance(to_hyperboloid(found.embedding_)) for found in (near, plain))
     kept = [metrics.neighbours_kept(D, each, metric="precomputed") for each in (E, F)]
     assert kept[0] > kept[1] and near.distortion_ > plain.distortion_
+    few = DistortionEmbedding(2, neighbor_weight=0.2, **QUICK).fit([-1, 0, 0, 1])  # fewer nodes than neighbours
+    assert np.isfinite(few.embedding_).all()
 
 
 def test_warns_if_it_has_not_converged():

@@ -35,20 +35,14 @@ def test_never_worse_than_the_picture(kind, n_components):
     assert average_distortion(points, found) <= average_distortion(points, picture)
 
 
-def test_distances_stand_for_points(refined):
-    matrix = refine(D, Y, metric="precomputed", max_iter=500)
+def test_distances_stand_for_points_and_coordinates_are_those_of_the_picture(refined):
     # the same numbers up to rounding, which a descent of thousands of steps amplifies
-    assert average_distortion(X, matrix) == pytest.approx(average_distortion(X, refined), rel=0.05)
-
-
-def test_coordinates_are_those_of_the_picture(refined):
-    def in_lorentz(points):
-        return 2 * from_hyperboloid(to_hyperboloid(points), "lorentz")
-
+    expected = pytest.approx(average_distortion(X, refined), rel=0.05)
+    assert average_distortion(X, refine(D, Y, metric="precomputed", max_iter=500)) == expected
+    x, y = (2 * from_hyperboloid(to_hyperboloid(points), "lorentz") for points in (X, Y))
     options = {"model": "lorentz", "curvature": -0.25}
-    found = refine(in_lorentz(X), in_lorentz(Y), max_iter=500, **options)
-    assert found.shape == (len(X), 3)
-    assert average_distortion(in_lorentz(X), found, **options) == pytest.approx(average_distortion(X, refined), rel=0.05)
+    found = refine(x, y, max_iter=500, **options)
+    assert found.shape == (len(X), 3) and average_distortion(x, found, **options) == expected
 
 
 def test_more_points_than_pairs_that_count():

@@ -13,14 +13,14 @@ from sklearn.neighbors import kneighbors_graph
 from horopca import anndata
 from horopca.datasets import balanced_tree, make_hierarchy, random_tree
 from horopca.embed import DistortionEmbedding, PoincareEmbedding
-from horopca.embed.graphs import as_graph
+from horopca.embed.graphs import as_graph, shortest_paths
 from horopca.geometry import pairwise_distance, to_hyperboloid
 
 QUICK = {"n_init": 0, "tol": 1.0, "random_state": 0}  # one descent from Sarkar's construction
 
 
 def distances_of(graph):
-    return shortest_path(as_graph(graph).adjacency, directed=False)
+    return shortest_paths(as_graph(graph).adjacency)
 
 
 def split(D, every):
@@ -66,10 +66,6 @@ def test_new_nodes_have_the_coordinates_of_the_fit(embedding):
     assert np.array_equal(fitted.set_params(model="lorentz", curvature=-4.0).transform(new), before)
 
 
-def test_graphs_of_fewer_nodes_than_neighbours_have_a_neighbour_weight():
-    assert np.isfinite(DistortionEmbedding(2, neighbor_weight=0.2, **QUICK).fit([-1, 0, 0, 1]).embedding_).all()
-
-
 @pytest.mark.parametrize("options", [{}, {"model": "lorentz"}, {"curvature": -4.0}])
 def test_a_known_node_passed_as_new_gets_its_point_again(options):
     D = distances_of(balanced_tree(3, 3).parent)
@@ -100,21 +96,14 @@ def test_new_leaves_of_a_hierarchy_are_near_their_parents():
     edges = [(f"n{child}", f"n{p}") for child, p in enumerate(parent) if p >= 0]
     new = [f"n{k}" for k in range(13, 40, 3)]  # one leaf of each family
     known = [edge for edge in edges if edge[0] not in new]
-    options = {"closure": True, "epochs": 100, "learning_rate": 0.1, "random_state": 0}
-    refitted = PoincareEmbedding(3, **options).fit(edges)
-    part = PoincareEmbedding(3, **options).fit(known)
+    part = PoincareEmbedding(3, closure=True, epochs=100, learning_rate=0.1, random_state=0).fit(known)
     before = part.embedding_.copy()
     found = part.transform([edge for edge in edges if edge[0] in new])
     assert found.shape == (9, 3) and np.array_equal(part.embedding_, before)
     D = pairwise_distance(to_hyperboloid(found), to_hyperboloid(part.embedding_))
     above = [part.names_.index(dict(edges)[name]) for name in new]
     ranks = [(row < row[k]).sum() for row, k in zip(D, above, strict=True)]
-    E = pairwise_distance(to_hyperboloid(refitted.embedding_))
-    again = [
-        (E[i] < E[i, refitted.names_.index(dict(edges)[name])]).sum() - 1
-        for name, i in ((name, refitted.names_.index(name)) for name in new)
-    ]
-    assert np.mean(ranks) <= 1.2 * np.mean(again) + 1
+    assert np.mean(ranks) <= 2  # 0 now; in a new fit of all nodes 1.4
     two_parents = [("new", "n14"), ("new", "n17")]  # a tree if it were reversed
     known = [("n4", "n1"), ("n5", "n1")]
     assert np.array_equal(part.transform(two_parents), part.transform([*two_parents, *known]))

@@ -136,11 +136,13 @@ def test_xml_trees(tmp_path):
     }
 
 
-def test_ontologies(tmp_path):
-    found = graph(tmp_path / "a.obo", OBO)
-    assert relations(found) == plain(child="root") and found.codes == ["GO:1", "GO:2"] and not found.notes
-    found = graph(tmp_path / "a.owl", OWL)
-    assert relations(found) == plain(low="top") and found.codes == ["A:1", "A:2"]
+@pytest.mark.parametrize(
+    ("name", "content", "child", "parent", "codes"),
+    [("a.obo", OBO, "child", "root", ["GO:1", "GO:2"]), ("a.owl", OWL, "low", "top", ["A:1", "A:2"])],
+)
+def test_ontologies(tmp_path, name, content, child, parent, codes):
+    found = graph(tmp_path / name, content)
+    assert relations(found) == plain(**{child: parent}) and found.codes == codes and not found.notes
 
 
 def test_top_terms_are_joined(tmp_path):

@@ -183,7 +183,7 @@ def edges_of(graph: Relations, nodes: list[Any]) -> tuple[np.ndarray, csr_array]
     embedded = (rows >= 0).all(axis=1)
     edges, weights = rows[embedded], np.ones(len(rows)) if graph.weights is None else graph.weights
     unique, first = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)  # an edge may be listed in both directions
-    return edges, csr_array((weights[embedded][first], tuple(unique.T)), shape=(n, n))
+    return edges, csr_array((graph.weights[embedded][first], tuple(unique.T)), shape=(n, n))
 
 
 def measures(fitted: Any) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """The interface that all embeddings of graphs share."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here: `get_type_hints` of a subclass's constructor would look for their names in its module.
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,21 +19,23 @@ from ..geometry import MODELS, ModelName
 RADII = dict.fromkeys(MODELS, (12.0, LARGEST_RADIUS)) | {"poincare": (12.0, 34.0), "klein": (6.0, 17.0)}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GraphEmbedding(BaseEstimator, ABC):
-    """An embedding of the nodes of a graph: `fit` learns it, row i of `embedding_` is the node `names_[i]`."""
+    """An embedding of the nodes of a graph: `fit` learns it, row i of `embedding_` is the node `names_[i]`.
 
-    scale: float | Literal["auto"]
-    max_radius: float | Literal["auto"] | None
-    model: ModelName
-    curvature: float
-    verbose: int
-    embedding_: np.ndarray
-    names_: list[Any]
+    The fields of this class and its subclasses are the parameters of their constructors.
+    """
+
+    max_radius: float | Literal["auto"] | None = "auto"
+    model: ModelName = "poincare"
+    curvature: float = -1.0
+    random_state: Any = None
+    verbose: int = 0
     _radii: ClassVar[dict[str, tuple[float, float]]] = RADII
 
     @abstractmethod
-    def _learn(self, graph: Any, coordinates: Coordinates) -> Ending | None:
-        """Set the learnt attributes and return how the search ended."""
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, Ending | None]:
+        """Set the attributes of this embedding. Returns the names (n), the points (n, d+1) and how the search ended."""
 
     def fit(self, graph: Any, y: Any = None) -> Self:
         """Embed the nodes of `graph`.
@@ -51,8 +53,8 @@ class GraphEmbedding(BaseEstimator, ABC):
         """
         coordinates = check_coordinates(self.model, self.curvature)
         check_verbose(self.verbose)
-        ending = self._learn(graph, coordinates)
-        self._coordinates = coordinates
+        self.names_, x, ending = self._learn(graph, coordinates)
+        self.embedding_, self._coordinates = np.asarray(coordinates.from_hyperboloid(x, x.dtype)), coordinates
         if ending is not None:
             report_end(self, ending)
         return self
@@ -76,11 +78,12 @@ class GraphEmbedding(BaseEstimator, ABC):
             )
         return far
 
-    def _scale(self, coordinates: Coordinates) -> float | None:
-        """The parameter `scale` at curvature -1; None for "auto"."""
-        if self.scale == "auto":
-            return None
-        return coordinates.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
+
+def check_scale(scale: Any, coordinates: Coordinates) -> float | None:
+    """Validate the parameter `scale`. Returns it at curvature -1; None for "auto"."""
+    if scale == "auto":
+        return None
+    return coordinates.scale * check_number("scale", scale, "'auto' or a positive number", above=0)
 
 
 def rounded(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:

@@ -14,11 +14,12 @@ so the gradients of many pairs are a few matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from ..geometry import lift
 from ..geometry.hyperboloid import distance_blocks
@@ -33,6 +34,7 @@ CANCELLATION = 1e-11  # A smaller squared difference, of numbers below 1, has fe
 MOMENTUM, MEMORY = 0.9, 0.99  # Decay rates of Adam; that of the squares is below the usual 0.999, since the objective changes.
 SCALE_STEP = 0.2  # Step of the log of the scale relative to those of the points: faster, it would overshoot.
 FLATTENED_AFTER = 0.9  # Extra dimensions are removed in this fraction of the steps; the others reduce the distortion again.
+UNKNOWN = -1e30  # The logarithm of the probability of a node at an unknown distance.
 # The weight of a neighbour falls by 1/e over this fraction of the distance of the tenth neighbour.
 NEIGHBOURS, NEIGHBOUR_WIDTH = 10, 0.2
 
@@ -110,19 +112,14 @@ class Targets(NamedTuple):
         """The scale, and the average distortion at it, the mean of |d / (scale * target) - 1|, of points x (n, d+1).
 
         The points are in this order. The scale is the best one if it is not given."""
-        ratios = np.concatenate(list(self._ratios(x)))
-        scale = best_scale(ratios) if scale is None else scale
-        return scale, float(np.mean(np.abs(ratios / scale - 1)))
-
-    def _ratios(self, x: np.ndarray) -> Iterator[np.ndarray]:
-        """Hyperbolic distance / target distance, in blocks, of all pairs once."""
-        m, n = self.distances.shape
+        (m, n), ratios = self.distances.shape, []
         for rows, block in distance_blocks(x[:m], x):
             d = self.distances[rows]
-            counted = d > 0
-            if m == n:
-                counted &= np.arange(n) > np.arange(n)[rows, None]
-            yield block[counted] / d[counted]
+            counted = np.triu(d > 0, rows.start + 1) if m == n else d > 0  # all pairs once
+            ratios.append(block[counted] / d[counted])
+        ratio = np.concatenate(ratios)
+        scale = best_scale(ratio) if scale is None else scale
+        return scale, float(np.mean(np.abs(ratio / scale - 1)))
 
 
 # ---------------------------------------------------------------- descent
@@ -209,7 +206,7 @@ class Descent:
         """The gradient, in the frames of the points and in the log of the scale, of the sum over a sample of pairs of
         sqrt(e^2 + softness^2), e = d / (scale * target) - 1, and of `neighbor_weight` times the loss of neighbours."""
         z, delta = points
-        d, high, (left, right) = z.shape[1], 1 / delta, factors(z)
+        high, (left, right) = 1 / delta, factors(z)
         shrink, shift = float(np.exp(-log_scale)), int(self.rng.integers(len(self.rows)))
         slope_scale, gradient = 0.0, np.zeros_like(z)
         for j, block in enumerate(self.columns):
@@ -227,14 +224,7 @@ class Descent:
             slope_scale -= float(np.vdot(slope, ratio))
             slope *= inverse / (root * np.sqrt(1 + q))
             far *= slope
-            square *= far
-            for here, there, pull, turn in (
-                (rows, columns, far, square.sum(axis=1)),
-                (columns, rows, far.T, square.sum(axis=0)),
-            ):
-                towards = pull @ right[there]  # the sums of pull z', of pull, and one more
-                off = towards[:, :d] - towards[:, d, None] * z[here]
-                gradient[here] -= delta[here, None] * off - turn[:, None] * z[here]
+            add_pair_gradients(gradient, points, right, rows, columns, far, square)
         return gradient * shrink, slope_scale
 
 
@@ -245,13 +235,8 @@ def _neighbour_slope(ratio: np.ndarray, inverse: np.ndarray, widths: np.ndarray)
     distances are the wanted ones, those of the points' distances / scale the actual ones."""
     known = inverse > 0
     target = 1 / (np.where(known, inverse, 1) * widths.astype(inverse.dtype))
-    wanted, actual = (_softmax(np.where(known, -u, -np.inf)) for u in (target, ratio * target))
+    wanted, actual = (softmax(np.where(known, -u, UNKNOWN), axis=0) for u in (target, ratio * target))
     return np.asarray(len(ratio) * (wanted - actual) * target)
-
-
-def _softmax(u: np.ndarray) -> np.ndarray:
-    weight = np.exp(u - np.maximum(u.max(axis=0), -1e30))
-    return np.asarray(weight / np.maximum(weight.sum(axis=0), 1e-30))
 
 
 def _blocks(size: int) -> list[slice]:
@@ -273,3 +258,18 @@ def squared_differences_of_factors(left: np.ndarray, right: np.ndarray) -> np.nd
         gap = left[i, :-2] / -2 - right[j, :-2]
         square[i, j] = np.einsum("nd,nd->n", gap, gap)
     return square
+
+
+def add_pair_gradients(
+    gradient: np.ndarray, points: Ball, right: np.ndarray, rows: slice, columns: slice, pull: np.ndarray, square: np.ndarray
+) -> None:
+    """Add the gradient of a sum over the pairs of some rows and columns, in the frames of the points.
+
+    `pull` contains the derivatives in the distances, divided by δ δ' sqrt(q (1 + q)), and `square` the |z - z'|^2, which are
+    overwritten; `right` are the second `factors` of the points.
+    """
+    square *= pull
+    for here, there, pulls, turn in ((rows, columns, pull, square.sum(axis=1)), (columns, rows, pull.T, square.sum(axis=0))):
+        towards = pulls @ right[there]  # the sums of pull z', of pull, and one more
+        off = towards[:, :-2] - towards[:, -2, None] * points.z[here]
+        gradient[here] -= points.delta[here, None] * off - turn[:, None] * points.z[here]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -16,9 +16,9 @@ from .._input.coordinates import Coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from ..estimators.fitting import check_stopping, log
-from ..geometry import ModelName, lift, pairwise_distance
+from ..geometry import lift, pairwise_distance
 from ..statistics.means import principal_axes
-from .base import RADII, GraphEmbedding, rounded
+from .base import RADII, GraphEmbedding, check_scale, rounded
 from .descent import FINE_TUNING, TARGET_PAIRS, Ball, Descent, Schedule, Targets
 from .graphs import as_graph
 from .sarkar import construct, search_scale, spanning_tree
@@ -39,6 +39,7 @@ SCORED_NODES = 256  # Starts are compared by their distances to this many known 
 LARGEST_IN_BALL = RADII["poincare"][1]  # The search runs in the ball for every model.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DistortionEmbedding(GraphEmbedding):
     """Points whose hyperbolic distances are those of the graph, up to a learnt scale, as closely as possible.
 
@@ -113,41 +114,20 @@ class DistortionEmbedding(GraphEmbedding):
     ((13, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        scale: float | Literal["auto"] = "auto",
-        max_radius: float | Literal["auto"] | None = "auto",
-        model: ModelName = "poincare",
-        curvature: float = -1.0,
-        neighbor_weight: float = 0.0,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 10000,
-        tol: float = 0.02,
-        largest_component: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.scale = scale
-        self.max_radius = max_radius
-        self.model = model
-        self.curvature = curvature
-        self.neighbor_weight = neighbor_weight
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.largest_component = largest_component
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = field(default=2, kw_only=False)
+    scale: float | Literal["auto"] = "auto"
+    neighbor_weight: float = 0.0
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 10000
+    tol: float = 0.02
+    largest_component: bool = False
 
-    def _learn(self, graph: Any, coordinates: Coordinates) -> Ending:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, Ending]:
         d = check_count("n_components", self.n_components, 2)
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         check_stopping(self)
         weight = check_number("neighbor_weight", self.neighbor_weight, "a number of at least 0", least=0)
-        far, scale = min(self._largest_radius(), LARGEST_IN_BALL), self._scale(coordinates)
+        far, scale = min(self._largest_radius(), LARGEST_IN_BALL), check_scale(self.scale, coordinates)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         targets = Targets.of(graph, rng, least_sources=max(64, 4 * d))
         tree, unit = spanning_tree(graph, targets), float(targets.distances.mean())
@@ -163,7 +143,7 @@ class DistortionEmbedding(GraphEmbedding):
             starts = 1 if d >= OPEN_DIMENSIONS else 2 if graph.size > FEW_NODES else 4
         with one_blas_thread():
             given = None if scale is None else scale * unit
-            search = Search(targets, coordinates, far, given, rng, self.max_iter, partial(log, self))
+            search = Search(targets, coordinates, lambda x: x.within(far), given, rng, self.max_iter, partial(log, self))
             length = search.scale or search_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far)
             x = construct(tree, d, min(length, 2 * LARGEST_IN_BALL / float(tree.depth.max())), far)
             start = search.candidate(x[targets.order])
@@ -172,11 +152,10 @@ class DistortionEmbedding(GraphEmbedding):
             if weight > 0:
                 search.descent.neighbor_weight = weight
                 best = search.after(FINE_TUNING, best)
-        x = best.x[np.argsort(targets.order)]
-        self.names_, self.embedding_ = graph.names, coordinates.from_hyperboloid(x, x.dtype)
         self.distance_scale_ = (best.scale / unit if scale is None else scale) / coordinates.scale
         self.distortion_ = best.distortion
-        return ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
+        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
+        return graph.names, best.x[np.argsort(targets.order)], ending._replace(remedy=remedy)
 
     def transform(self, distances: Any) -> np.ndarray:
         """Embed new nodes by their distances to the nodes of the fit, which do not move.
@@ -258,15 +237,14 @@ class Search:
 
     targets: Targets
     coordinates: Coordinates
-    far: float
-    scale: float | None
+    constrain: Callable[[Ball], Ball]  # called after every step
+    scale: float | None  # None: learnt
     rng: np.random.Generator
-    max_iter: int
+    max_iter: int  # of each descent
     log: Callable[[str], None] = lambda _: None
 
     def __post_init__(self) -> None:
-        limit = lambda points: points.within(self.far)
-        self.descent = Descent(self.targets.distances, self.rng, limit, fixed_scale=self.scale is not None)
+        self.descent = Descent(self.targets.distances, self.rng, self.constrain, fixed_scale=self.scale is not None)
 
     def candidate(self, x: np.ndarray) -> Candidate:
         return Candidate(x, *self.targets.scale_and_distortion(rounded(x, self.coordinates), self.scale))
@@ -289,12 +267,12 @@ class Search:
         nearest = distances[:m].argmin(axis=0)  # of the first nodes
         gap = found.scale * distances[nearest, np.arange(len(order)), None]
         beside = Ball.of(found.x[nearest]).moved(gap * self.rng.standard_normal((len(order), d)) / (2 * np.sqrt(d)))
-        return [self.after(JOINING, self.candidate(beside.within(self.far).hyperboloid()))]
+        return [self.after(JOINING, self.candidate(self.constrain(beside).hyperboloid()))]
 
     def from_cloud(self, d: int) -> Candidate:
         """A random start after its descent, which begins in more dimensions if d is small."""
-        size, wide = min(CLOUD_SIZE, self.far / 10), max(d, OPEN_DIMENSIONS)
-        start = self.candidate(lift(size * self.rng.standard_normal((len(self.targets.order), wide))))
+        wide = max(d, OPEN_DIMENSIONS)
+        start = self.candidate(lift(CLOUD_SIZE * self.rng.standard_normal((len(self.targets.order), wide))))
         if wide > d:
             x = self.after(OPENING, start).x
             axes, _ = principal_axes(x)  # the first d of them stay

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class Relations(NamedTuple):
 
     names: list[Any]  # n
     edges: np.ndarray  # (m, 2), positions in `names`
-    weights: np.ndarray | None  # (m,), or None: all 1
+    weights: np.ndarray  # (m,) lengths
     directed: bool = True  # whether an edge (u, v) reads "u is a v", the child first
     distances: np.ndarray | None = None  # (n, n), if a matrix of them was given
     ontology: bool = False  # whether nodes are known to have parents, also several: edges alone may as well be of a graph
@@ -83,15 +83,7 @@ def as_relations(source: Any, *, reverse_trees: bool = True) -> Relations:
     """Edges and names from any of the forms. Raises ValueError for anything else."""
     if isinstance(source, Relations):
         return source
-    read = next((read for is_it, read in FORMS if is_it(source)), None)
-    if read is None:
-        raise ValueError(
-            "graph must be a file, a networkx graph, a sparse or square matrix, pairs (child, parent), triples with a length, "
-            f"a list of parents or a mapping from child to parent, but is of type {type(source).__name__}. Trees of other "
-            "libraries can be written to a Newick file."
-        )
-    found = _without_loops(read(source))
-    _check_relations(found)
+    found = _validated(_read(source))
     n, edges = len(found.names), found.edges
     above, below = (np.bincount(ends, minlength=n).max() for ends in edges.T)
     parent_first = reverse_trees and found.directed and above > 1 and below <= 1 and len(edges) == n - 1
@@ -128,6 +120,49 @@ def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
     return Graph(names, adjacency)
 
 
+def _read(source: Any) -> Relations:
+    """Relations from any of the forms, not validated."""
+    if isinstance(source, str | Path):
+        return _from_file(source)
+    if isinstance(source, EdgeList):
+        return Relations(source.names, source.edges, np.ones(len(source.edges)) if source.weights is None else source.weights)
+    if hasattr(source, "nodes") and hasattr(source, "is_directed"):
+        found = _from_pairs(source.edges(data="weight", default=1.0), source.nodes)
+        return found._replace(directed=bool(source.is_directed()))
+    if isinstance(source, Mapping):
+        if several := [child for child, parent in source.items() if isinstance(parent, Mapping | list | set)]:
+            raise ValueError(
+                f"graph, as a mapping, must map each child to its parent, but maps {several[0]!r} to several nodes. "
+                "Pass pairs (child, parent)."
+            )
+        return _from_parents(
+            source.items(), dict.fromkeys(name for pair in source.items() for name in pair if name is not None)
+        )
+    array = isinstance(source, np.ndarray)
+    if issparse(source) or (array and source.ndim == 2 and not _are_pairs(source)):
+        return _from_matrix(source)
+    items = source.tolist() if array and source.ndim < 3 else source
+    if isinstance(items, Sequence) and not isinstance(items, str):
+        if items and all(isinstance(item, tuple | list) and len(item) in (2, 3) for item in items):
+            return _from_pairs(items)
+        if not any(np.iterable(item) and not isinstance(item, str) for item in items):
+            return _from_list(items)
+    raise ValueError(
+        "graph must be a file, a networkx graph, a sparse or square matrix, pairs (child, parent), triples with a length, "
+        f"a list of parents or a mapping from child to parent, but is of type {type(source).__name__}. Trees of other "
+        "libraries can be written to a Newick file."
+    )
+
+
+def _from_list(parents: Sequence[Any]) -> Relations:
+    """A list of parents, -1 or None for a root."""
+    allowed = range(-1, len(parents))
+    for child, parent in enumerate(parents):
+        if parent is not None and parent not in allowed:
+            raise ValueError(f"graph, as a list of parents, must contain -1 to {allowed[-1]}, but has {parent!r} at {child}.")
+    return _from_parents(((child, None if p == -1 else p) for child, p in enumerate(parents)), range(len(parents)))
+
+
 def is_matrix(path: str | Path) -> bool:
     """Whether a file holds a matrix: an array, or text with more than two names and a length on its first line."""
     path = existing(path)
@@ -143,7 +178,7 @@ def is_matrix(path: str | Path) -> bool:
 
 def _from_file(path: str | Path) -> Relations:
     if not is_matrix(path):
-        return _from_edge_list(load_edges(path))
+        return _read(load_edges(path))
     if Path(path).suffix == ".npz":
         return _from_matrix(load_adjacency(Path(path)))
     try:
@@ -162,49 +197,20 @@ def _from_file(path: str | Path) -> Relations:
     return found._replace(names=table.row_names or table.names or found.names)
 
 
-def _from_edge_list(edges: EdgeList) -> Relations:
-    return Relations(edges.names, edges.edges, edges.weights)
-
-
-def _from_networkx(graph: Any) -> Relations:
-    found = _from_pairs(graph.edges(data="weight", default=1.0), graph.nodes)
-    return found._replace(directed=bool(graph.is_directed()))
-
-
 def _from_pairs(pairs: Iterable[Any], names: Iterable[Any] = ()) -> Relations:
     """Pairs of names, or triples with a length; `names` come first."""
     rows, position = [tuple(pair) for pair in pairs], {name: i for i, name in enumerate(names)}
     edges = [[position.setdefault(name, len(position)) for name in row[:2]] for row in rows]
-    weights = None
-    if any(len(row) == 3 for row in rows):
-        try:
-            weights = np.array([row[2] if len(row) == 3 else 1.0 for row in rows], dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("The weights of the edges of graph must be numbers, but some are not.") from None
+    try:
+        weights = np.array([row[2] if len(row) == 3 else 1.0 for row in rows], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("The weights of the edges of graph must be numbers, but some are not.") from None
     return Relations(list(position), np.array(edges, dtype=np.int64).reshape(-1, 2), weights)
 
 
-def _from_mapping(parents: Mapping[Any, Any]) -> Relations:
-    """From child to parent, None for a root."""
-    listed = next((child for child, parent in parents.items() if isinstance(parent, Mapping | list | set)), None)
-    if listed is not None:
-        raise ValueError(
-            f"graph, as a mapping, must map each child to its parent, but maps {listed!r} to several nodes. "
-            "Pass pairs (child, parent)."
-        )
-    names = dict.fromkeys(name for pair in parents.items() for name in pair if name is not None)
-    found = _from_pairs(((child, parent) for child, parent in parents.items() if parent is not None), names)
-    sorted_nodes(found.edges, found.names)
-    return found
-
-
-def _from_parents(parents: Iterable[Any]) -> Relations:
-    parents = [-1 if parent is None else parent for parent in parents]
-    allowed = range(-1, len(parents))
-    for child, parent in enumerate(parents):
-        if parent not in allowed:
-            raise ValueError(f"graph, as a list of parents, must contain -1 to {allowed[-1]}, but has {parent!r} at {child}.")
-    found = _from_pairs(((child, int(p)) for child, p in enumerate(parents) if p != -1), range(len(parents)))
+def _from_parents(pairs: Iterable[tuple[Any, Any]], names: Iterable[Any]) -> Relations:
+    """Children with their parents, None for a root. Raises ValueError if there is a cycle."""
+    found = _from_pairs((pair for pair in pairs if pair[1] is not None), names)
     sorted_nodes(found.edges, found.names)
     return found
 
@@ -220,8 +226,7 @@ def _from_matrix(matrix: Any) -> Relations:
     entries.sum_duplicates()
     entries.eliminate_zeros()
     edges, weights = np.stack([entries.row, entries.col], axis=1).astype(np.int64), entries.data
-    different = matrix != matrix.T
-    directed = bool(different.any() if dense else different.nnz)
+    directed = bool((entries != entries.T).nnz)
     if not dense and matrix.dtype.kind == "f" and weights.size and 0 < weights.min() < 0.9 and weights.max() == 1:
         warnings.warn(
             "graph has weights between 0 and 1, like similarities, but they are taken as lengths. For scanpy's connectivities "
@@ -232,78 +237,51 @@ def _from_matrix(matrix: Any) -> Relations:
     return Relations(list(range(n)), edges, weights, directed, entries.toarray() if full else None)
 
 
-def _is_pairs(source: Any) -> bool:
-    if isinstance(source, np.ndarray):
-        pairs = source.ndim == 2 and source.shape[1] == 2 and source.dtype.kind in "iuUSO"
-        return pairs and (len(source) != 2 or source.dtype.kind in "USO" or bool(source.diagonal().any()))  # (2, 2): adjacency?
-    listed = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
-    return listed and all(isinstance(item, tuple | list) and len(item) in (2, 3) for item in source)
-
-
-def _is_flat(source: Any) -> bool:
-    if isinstance(source, np.ndarray):
-        return source.ndim == 1
-    return isinstance(source, Sequence) and not any(np.iterable(item) and not isinstance(item, str) for item in source)
-
-
-# What `fit` accepts: how to recognise it, and how to read it.
-FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Relations]], ...] = (
-    (lambda source: isinstance(source, str | Path), _from_file),
-    (lambda source: isinstance(source, EdgeList), _from_edge_list),
-    (lambda source: hasattr(source, "nodes") and hasattr(source, "is_directed"), _from_networkx),
-    (lambda source: isinstance(source, Mapping), _from_mapping),
-    (_is_pairs, _from_pairs),
-    (lambda source: issparse(source) or (isinstance(source, np.ndarray) and source.ndim == 2), _from_matrix),
-    (_is_flat, _from_parents),
-)
+def _are_pairs(array: np.ndarray) -> bool:
+    """Whether a matrix has a pair of nodes in each row. Numbers of shape (2, 2) may be an adjacency matrix."""
+    integers = array.dtype.kind in "iu" and (len(array) != 2 or bool(array.diagonal().any()))
+    return array.shape[1] == 2 and (integers or array.dtype.kind in "USO")
 
 
 # ---------------------------------------------------------------- validation
 
 
-def _without_loops(found: Relations) -> Relations:
-    """The relations without those of nodes with themselves, which lists of hypernyms often have. Warns if there are some."""
-    loops = found.edges[:, 0] == found.edges[:, 1]
-    if not loops.any():
-        return found
-    name = found.names[found.edges[int(loops.argmax()), 0]]
-    warnings.warn(
-        f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: these edges are ignored.", stacklevel=3
-    )
-    return found._replace(edges=found.edges[~loops], weights=None if found.weights is None else found.weights[~loops])
-
-
-def _check_relations(found: Relations) -> None:
+def _validated(found: Relations) -> Relations:
+    """The relations without those of nodes with themselves, of which a warning tells. Raises ValueError if others are wrong."""
     names, edges, weights = found[:3]
+    if (loops := edges[:, 0] == edges[:, 1]).any():  # lists of hypernyms often have some
+        name = names[edges[int(loops.argmax()), 0]]
+        text = f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: these edges are ignored."
+        warnings.warn(text, stacklevel=3)
+        edges, weights = edges[~loops], weights[~loops]
     if not len(edges):
         raise ValueError(f"graph must have at least one edge, but has none (its number of nodes is {len(names)}).")
-    if weights is not None and (bad := ~((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))).any():
-        first = int(np.argmax(bad))
-        u, v = (names[i] for i in edges[first])
+    if (bad := ~((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))).any():
+        u, v = (names[i] for i in edges[bad.argmax()])
         raise ValueError(
             f"The weights of graph are lengths and must be between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, but "
-            f"{u!r} - {v!r} has {weights[first]:g}."
+            f"{u!r} - {v!r} has {weights[bad.argmax()]:g}."
         )
     name, times = Counter(map(str, names)).most_common(1)[0]
     if times > 1:
         raise ValueError(f"The nodes of graph must have different names, but two are written {name!r}.")
+    return found._replace(edges=edges, weights=weights)
 
 
 def _symmetric(found: Relations) -> csr_array:
     """The symmetric matrix of lengths. Raises ValueError if an edge occurs with two different lengths."""
-    n = len(found.names)
-    edges = found.edges.astype(np.int32)  # minimum_spanning_tree of SciPy 1.15 accepts no wider indices
-    low, high = edges.min(axis=1), edges.max(axis=1)
-    weights = np.ones(len(low)) if found.weights is None else found.weights
-    order = np.lexsort((weights, high, low))
-    low, high, weights = low[order], high[order], weights[order]
-    again = np.flatnonzero((np.diff(low) == 0) & (np.diff(high) == 0))
-    clash = again[~np.isclose(weights[again], weights[again + 1], rtol=ROUNDING, atol=0)]
-    if clash.size:
-        u, v = found.names[low[clash[0]]], found.names[high[clash[0]]]
-        a, b = weights[clash[0]], weights[clash[0] + 1]
-        raise ValueError(f"An edge of graph must have one weight, but {u!r} - {v!r} has {a:g} and {b:g}. Keep one.")
-    half = csr_array((np.delete(weights, again), (np.delete(low, again), np.delete(high, again))), shape=(n, n))
+    (names, edges, weights), n = found[:3], len(found.names)
+    low, high = np.sort(edges.astype(np.int64), axis=1).T
+    keys, first, again = np.unique(low * n + high, return_index=True, return_inverse=True)
+    clash = ~np.isclose(weights, weights[first][again], rtol=ROUNDING, atol=0)
+    if clash.any():
+        k = int(clash.argmax())
+        one, (u, v) = first[again[k]], (names[i] for i in edges[first[again[k]]])
+        raise ValueError(
+            f"An edge of graph must have one weight, but {u!r} - {v!r} has {weights[one]:g} and {weights[k]:g}. Keep one."
+        )
+    ends = [end.astype(np.int32) for end in divmod(keys, n)]  # minimum_spanning_tree of SciPy 1.15 accepts no wider indices
+    half = csr_array((weights[first], ends), shape=(n, n))
     return half + half.T
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count, check_generator, check_number, seeded_generator
@@ -17,7 +17,7 @@ from ..geometry import ModelName, lift
 from ..geometry._arrays import to_numpy
 from ..geometry.hyperboloid import distance_blocks
 from .base import GraphEmbedding
-from .descent import COINCIDENT, Ball
+from .descent import COINCIDENT, Ball, add_pair_gradients, factors, squared_differences_of_factors
 from .graphs import as_relations, sorted_nodes
 
 LONGEST_STEP = 1.0  # A point moves no farther in one batch: the gradient is valid only near the point.
@@ -28,6 +28,7 @@ NEW_EPOCHS = 200
 MOST_RANKED = 1 << 14  # Of more nodes with relations, a sample of this size is ranked, which leaves an error below 1 %.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PoincareEmbedding(GraphEmbedding):
     """Embedding of a hierarchy by its relations [1]_.
 
@@ -96,36 +97,15 @@ class PoincareEmbedding(GraphEmbedding):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        closure: bool = False,
-        epochs: int = 600,
-        burn_in: int = 20,
-        learning_rate: float = 0.03,
-        negatives: int = 50,
-        batch_size: int = 50,
-        max_radius: float | Literal["auto"] | None = "auto",
-        model: ModelName = "poincare",
-        curvature: float = -1.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.closure = closure
-        self.epochs = epochs
-        self.burn_in = burn_in
-        self.learning_rate = learning_rate
-        self.negatives = negatives
-        self.batch_size = batch_size
-        self.max_radius = max_radius
-        self.model = model
-        self.curvature = curvature
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = field(default=10, kw_only=False)
+    closure: bool = False
+    epochs: int = 600
+    burn_in: int = 20
+    learning_rate: float = 0.03
+    negatives: int = 50
+    batch_size: int = 50
 
-    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, None]:
         d = check_count("n_components", self.n_components, 2)
         for name, least in (("epochs", 1), ("burn_in", 0), ("negatives", 1), ("batch_size", 1)):
             check_count(name, getattr(self, name), least)
@@ -144,9 +124,8 @@ class PoincareEmbedding(GraphEmbedding):
                 loss = self._epoch(x, pairs, pairs, rate, rng)
                 if (epoch + 1) % max(1, self.epochs // 10) == 0:
                     log(self, f"epoch {epoch + 1}: mean loss {loss:.4f}")
-        self.embedding_ = coordinates.from_hyperboloid(x, x.dtype)
-        self.names_, self.pairs_, self.loss_ = names, pairs, loss
-        self.mean_rank_, self.map_ = _ranked(x, pairs, rng)
+        self.pairs_, self.loss_, (self.mean_rank_, self.map_) = pairs, loss, _ranked(x, pairs, rng)
+        return names, x, None
 
     def transform(self, relations: Any) -> np.ndarray:
         """Embed new nodes by their relations to the nodes of the fit, which do not move.
@@ -185,22 +164,26 @@ class PoincareEmbedding(GraphEmbedding):
 
         Returns the mean loss."""
         n, far, order, total = len(x), self._largest_radius(), rng.permutation(len(pairs)), 0.0
-        keys = related @ [n, 1]
+        keys = np.union1d(related @ [n, 1], np.arange(n) * (n + 1))  # a node is no negative of itself either
+        points = Ball.of(x)  # anew in each epoch: in thousands of moves, rounding would separate δ from 1 - |z|^2
         for start in range(0, len(order), self.batch_size):
             u, v = pairs[order[start : start + self.batch_size]].T
             w = rng.integers(n, size=self.negatives)
             wanted = (u * n)[:, None] + w
-            known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-            touched, position = np.unique(np.concatenate([u, v, w]), return_inverse=True)
-            points = Ball.of(x[touched])
-            loss, gradient = _batch_loss(points.z[position], points.delta[position], len(u), known | (u[:, None] == w))
-            steps = np.zeros_like(points.z)
+            nearest = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)]
+            counted = np.hstack([np.eye(len(u), dtype=bool), nearest != wanted])
+            nodes = np.concatenate([u, v, w])
+            loss, gradient = batch_loss(Ball(points.z[nodes], points.delta[nodes]), counted)
+            touched, position = np.unique(nodes, return_inverse=True)
+            steps = np.zeros((len(touched), points.z.shape[1]))
             np.add.at(steps, position, -rate * gradient)
             size = np.linalg.norm(steps, axis=1, keepdims=True)
             steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
             steps[touched < fixed] = 0.0
-            x[touched] = points.moved(steps).within(far).hyperboloid()
+            moved = Ball(points.z[touched], points.delta[touched]).moved(steps).within(far)
+            points.z[touched], points.delta[touched] = moved
             total += loss
+        x[fixed:] = points.hyperboloid()[fixed:]
         return total / len(pairs)
 
 
@@ -219,38 +202,26 @@ def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
     return anchor
 
 
-def _batch_loss(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple[float, np.ndarray]:
-    """Sum of the losses of m relations, and its gradient in the frames of the points z: u (m), v (m) and negatives w.
+def batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
+    """Sum of the losses of m relations, and its gradient in the frames of the points u (m), v (m) and negatives w (k).
 
-    `known` (m, k) marks those w that are related to u, or are u, and do not count.
+    `counted` (m, m + k) marks in each row the v and those w that are not related to u.
     """
-    zu, zv, zw = z[:m], z[m : 2 * m], z[2 * m :]
-    du, dv, dw = delta[:m], delta[m : 2 * m], delta[2 * m :]
-    turn = zv - zu
-    near, far = np.sum(turn * turn, axis=1), cdist(zu, zw, "sqeuclidean")
-    d_near, slope_near = _distance(near, du * dv)
-    d_far, slope_far = _distance(far, np.multiply.outer(du, dw))
-    rival = np.exp(-d_far)
-    rival[known] = 0.0
-    own = np.exp(-d_near)
-    total = own + rival.sum(axis=1)
-    # gradients of the loss d_near + log(total) in the distances, times those of the distances (see `horopca.embed.descent`)
-    draw = (1 - own / total) * slope_near
-    push = -rival / total[:, None] * slope_far
-    gradient = np.empty_like(z)
-    toward, away = push * far, push.T
-    gradient[:m] = -du[:, None] * (push @ zw - push.sum(axis=1)[:, None] * zu) + toward.sum(axis=1)[:, None] * zu
-    gradient[:m] -= draw[:, None] * (du[:, None] * turn - near[:, None] * zu)
-    gradient[m : 2 * m] = draw[:, None] * (dv[:, None] * turn + near[:, None] * zv)
-    gradient[2 * m :] = -dw[:, None] * (away @ zu - away.sum(axis=1)[:, None] * zw) + toward.sum(axis=0)[:, None] * zw
-    return float(np.sum(d_near + np.log(total))), gradient
-
-
-def _distance(square: np.ndarray, deltas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distance from |z - z'|^2 and δ δ', and the factor of its gradient."""
+    m = len(counted)
+    rows, columns, own = slice(m), slice(m, None), np.arange(m)
+    left, right = factors(points.z)
+    square = squared_differences_of_factors(left[rows], right[columns])
+    deltas = np.multiply.outer(points.delta[rows], points.delta[columns])
     q = square / deltas + COINCIDENT
     root, cosh = np.sqrt(q), np.sqrt(1 + q)
-    return 2 * np.log(root + cosh), 1 / (root * cosh * deltas)
+    growth = root + cosh  # exp(d / 2)
+    share = counted / growth**2
+    total = share.sum(axis=1)
+    pull = share / -total[:, None]
+    pull[own, own] += 1
+    gradient = np.zeros_like(points.z)
+    add_pair_gradients(gradient, points, right, rows, columns, pull / (root * cosh * deltas), square)
+    return float(np.sum(np.log(total * growth[own, own] ** 2))), gradient
 
 
 # ---------------------------------------------------------------- relations

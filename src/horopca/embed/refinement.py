@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator, check_number
-from .._input.coordinates import Coordinates, check_coordinates
+from .._input.coordinates import check_coordinates
 from .._input.progress import Progress, logged
 from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
@@ -89,6 +89,7 @@ def refine(
     """
     check_count("max_iter", max_iter, 0)
     check_number("tol", tol, "a number of at least 0", least=0)
+    check_choice("metric", metric, METRICS)
     coordinates, rng = check_coordinates(model, curvature), check_generator(random_state)
     Y = to_numpy(Y)
     y = to_numpy(check_rows(Y, coordinates, name="Y", min_rows=2).all())
@@ -97,39 +98,31 @@ def refine(
             f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin (at curvature -1), but reaches {far:.1f}. "
             "Centre it on its Fréchet mean first."
         )
-    x = _check_original(X, len(y), coordinates, metric)
-    order = rng.permutation(len(y))
-    all_pairs = len(y) <= MOST_NODES
-    targets = _targets(x, order, len(y) if all_pairs else max(CHECKED_ROWS, TARGET_PAIRS // len(y)), metric)
-    if not targets.distances.any():
-        raise ValueError("X must contain two different points, but all its distances are 0.")
-    with one_blas_thread():
-        search = Search(targets, coordinates, LARGEST_IN_BALL, 1.0, rng, max_iter)
-        found = _search(y[order], search, tol, logged("refine", progress))[np.argsort(order)]
-    refined = coordinates.from_hyperboloid(found, np.float64)
-    unseen = targets if all_pairs else _targets(x, np.roll(order, CHECKED_ROWS), CHECKED_ROWS, metric)
-    before, after = (unseen.scale_and_distortion(z[unseen.order], 1.0)[1] for z in (y, coordinates.to_hyperboloid(refined)))
-    return np.asarray(refined) if after < before else np.array(Y)
-
-
-def _check_original(X: Any, n: int, coordinates: Coordinates, metric: MetricName) -> np.ndarray:
-    """Validate X. Returns points (n, d+1) or distances (n, n), at curvature -1."""
-    check_choice("metric", metric, METRICS)
     if metric == "precomputed":
         x = coordinates.scale * check_distances(check_array(X, dtype=np.float64, input_name="X"), "X")
     else:
         x = to_numpy(check_rows(X, coordinates, min_rows=2).all())
-    if len(x) != n:
-        raise ValueError(f"X and Y must have the same number of rows, but have {len(x)} and {n}.")
-    return x
+    if len(x) != len(y):
+        raise ValueError(f"X and Y must have the same number of rows, but have {len(x)} and {len(y)}.")
 
+    def targets_of(order: np.ndarray, count: int) -> Targets:
+        """The distances from the first `count` rows of an order to all."""
+        rows = order[:count]
+        distances = x[rows] if metric == "precomputed" else pairwise_distance(x[rows], x)
+        distances[np.arange(count), rows] = 0.0  # rounding must not make a point a pair with itself
+        return Targets(distances[:, order], order)
 
-def _targets(x: np.ndarray, order: np.ndarray, count: int, metric: MetricName) -> Targets:
-    """The distances from the first `count` rows of an order to all."""
-    rows = order[:count]
-    distances = x[rows] if metric == "precomputed" else pairwise_distance(x[rows], x)
-    distances[np.arange(count), rows] = 0.0  # rounding must not make a point a pair with itself
-    return Targets(distances[:, order], order)
+    order, all_pairs = rng.permutation(len(y)), len(y) <= MOST_NODES
+    targets = targets_of(order, len(y) if all_pairs else max(CHECKED_ROWS, TARGET_PAIRS // len(y)))
+    if not targets.distances.any():
+        raise ValueError("X must contain two different points, but all its distances are 0.")
+    with one_blas_thread():
+        search = Search(targets, coordinates, lambda x: x.within(LARGEST_IN_BALL), 1.0, rng, max_iter)
+        found = _search(y[order], search, tol, logged("refine", progress))[np.argsort(order)]
+    refined = coordinates.from_hyperboloid(found, np.float64)
+    unseen = targets if all_pairs else targets_of(np.roll(order, CHECKED_ROWS), CHECKED_ROWS)
+    before, after = (unseen.scale_and_distortion(z[unseen.order], 1.0)[1] for z in (y, coordinates.to_hyperboloid(refined)))
+    return np.asarray(refined) if after < before else np.array(Y)
 
 
 def _search(y: np.ndarray, search: Search, tol: float, progress: Progress) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -14,9 +15,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
 from ..estimators.fitting import log
-from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate
+from ..geometry import origin, radius, to_hyperboloid, translate, translate_to_origin
+from ..geometry._arrays import unit
 from ..metrics.distances import best_scale
-from .base import GraphEmbedding, rounded
+from .base import GraphEmbedding, check_scale, rounded
 from .descent import Ball, Targets
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
 
@@ -25,9 +27,13 @@ SHORT_EDGE = 0.05  # Length of the median edge at the smallest of them.
 FARTHEST_LEAF = 100.0  # Radius of the deepest leaf at the largest scale. Paths that part beyond radius 36 coincide in float64.
 TUNING_PAIRS = 1 << 17  # Number of pairs on which scales are compared.
 MOST_OPTIMISED = 256  # More directions than this are random ones, which are nearly as good.
+EQUAL_DIRECTIONS = (
+    1e-20  # Of unit vectors with a smaller squared difference, rounding has spoilt the direction of the difference.
+)
 SHARPNESS = (3.0, 30.0)  # First and last sharpness of the repulsion: if it is large, only the smallest distance counts.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SarkarEmbedding(GraphEmbedding):
     """Sarkar's combinatorial embedding of a tree [1]_, or of a graph through a spanning tree [2]_.
 
@@ -95,55 +101,35 @@ class SarkarEmbedding(GraphEmbedding):
     ((40, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        scale: float | Literal["auto"] = "auto",
-        max_radius: float | Literal["auto"] | None = "auto",
-        model: ModelName = "poincare",
-        curvature: float = -1.0,
-        root: Any = None,
-        largest_component: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.scale = scale
-        self.max_radius = max_radius
-        self.model = model
-        self.curvature = curvature
-        self.root = root
-        self.largest_component = largest_component
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = field(default=2, kw_only=False)
+    scale: float | Literal["auto"] = "auto"
+    root: Any = None
+    largest_component: bool = False
 
-    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, None]:
         d = check_count("n_components", self.n_components, 2)
-        scale, far = self._scale(coordinates), self._largest_radius()
+        scale, far = check_scale(self.scale, coordinates), self._largest_radius()
         graph = as_graph(graph, largest_component=self.largest_component)
         targets = Targets.of(graph, check_generator(self.random_state))
         tree = spanning_tree(graph, targets, None if self.root is None else graph.row(self.root))
         if scale is None:
             scale = search_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far, partial(log, self))
-        else:
-            self._check_radius(tree, d, scale, far, coordinates)
+        elif (reached := farthest(tree, d, scale)) > far:
+            raise ValueError(
+                f"scale {self.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {reached:.4g}, "
+                f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', at most about "
+                f"{scale / coordinates.scale * far / reached:.3g}, or a larger max_radius (None: the largest of the model)."
+            )
         x = construct(tree, d, scale, far)
         best, self.distortion_ = targets.scale_and_distortion(rounded(x, coordinates)[targets.order])
-        self.embedding_, self.names_, self.parent_ = coordinates.from_hyperboloid(x, x.dtype), graph.names, tree.parent
-        self.scale_, self.distance_scale_ = scale / coordinates.scale, best / coordinates.scale
+        self.parent_, self.scale_, self.distance_scale_ = tree.parent, scale / coordinates.scale, best / coordinates.scale
+        return graph.names, x, None
 
-    def _check_radius(self, tree: Tree, d: int, scale: float, far: float, coordinates: Coordinates) -> None:
-        """Raise ValueError if the scale puts points beyond the largest radius."""
-        deepest = scale * float(tree.depth.max())
-        if deepest <= LARGEST_RADIUS:
-            deepest = float(radius(construct(tree, d, scale)).max())
-        if deepest > far:
-            raise ValueError(
-                f"scale {self.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {deepest:.4g}, "
-                f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', at most about "
-                f"{scale / coordinates.scale * far / deepest:.3g}, or a larger max_radius (None: the largest of the model)."
-            )
+
+def farthest(tree: Tree, d: int, scale: float) -> float:
+    """The largest radius of the construction; a bound of it if that is beyond all models."""
+    deepest = scale * float(tree.depth.max())
+    return deepest if deepest > LARGEST_RADIUS else float(radius(construct(tree, d, scale)).max())
 
 
 def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tree:
@@ -212,26 +198,16 @@ def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarr
             v = _reflected(v, np.stack([directions[0] for directions in around]) @ turn, back[parent])
         step = scale * tree.length[children, None] * v
         x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])
-        here = MODELS["poincare"].from_hyperboloid(x[parent])
-        back[children] = -_gyrated(here, np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
+        back[children] = unit(translate_to_origin(x[parent], x[children])[:, 1:])
     return x if far == np.inf else Ball.of(x).within(far).hyperboloid()
-
-
-def _gyrated(a: np.ndarray, b: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """gyr[a, b] v, row by row: how the frame of b turns when the translation to a takes it to the frame of a ⊕ b."""
-    ab, av, bv = np.sum(a * b, axis=1), np.sum(a * v, axis=1), np.sum(b * v, axis=1)
-    aa, bb = np.sum(a * a, axis=1), np.sum(b * b, axis=1)
-    A = bv * (1 + 2 * ab) - av * bb
-    B = -bv * aa - av
-    return np.asarray(v + 2 * (A[:, None] * a + B[:, None] * b) / (1 + 2 * ab + aa * bb)[:, None])
 
 
 def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """v under the reflections that exchange the unit vectors a and b, row by row."""
     h = a - b
     square = np.sum(h * h, axis=1)
-    factor = 2 * np.sum(v * h, axis=1) / np.where(square > 0, square, 1.0)
-    return np.asarray(v - np.where(square > 0, factor, 0.0)[:, None] * h)
+    factor = np.divide(2 * np.sum(v * h, axis=1), square, out=np.zeros_like(square), where=square > EQUAL_DIRECTIONS)
+    return np.asarray(v - factor[:, None] * h)
 
 
 @lru_cache(maxsize=512)

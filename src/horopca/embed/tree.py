@@ -8,9 +8,10 @@ apex. So no two edges cross, at any edge lengths.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,9 @@ from .._input.arguments import check_count, check_generator
 from .._input.coordinates import Coordinates
 from .._input.threads import one_blas_thread
 from ..estimators.fitting import log
-from ..geometry import ModelName
-from .base import RADII, GraphEmbedding, rounded
-from .descent import FINE_TUNING, Ball, Descent, Targets
+from .base import RADII, GraphEmbedding
+from .descent import FINE_TUNING, Ball, Targets
+from .distortion import Search, best_of
 from .graphs import Tree, as_graph, centre, rooted
 from .sarkar import search_scale
 
@@ -36,6 +37,7 @@ SHORTEST_EDGE = 1e-6  # The shortest edge that the disk resolves in float64 at t
 SPACING = 0.05  # A node's largest radius is smaller than its children's by this, so that an edge to them has a length.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TreeEmbedding(GraphEmbedding):
     """Crossing-free layout of a tree in the hyperbolic plane, with distances as in the tree as far as that allows.
 
@@ -100,28 +102,11 @@ class TreeEmbedding(GraphEmbedding):
         model: (shown, FARTHEST * shown / RADII["poincare"][0]) for model, (shown, _) in RADII.items()
     }
 
-    def __init__(
-        self,
-        *,
-        max_radius: float | Literal["auto"] | None = "auto",
-        model: ModelName = "poincare",
-        curvature: float = -1.0,
-        root: Any = None,
-        max_iter: int = 500,
-        largest_component: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_radius = max_radius
-        self.model = model
-        self.curvature = curvature
-        self.root = root
-        self.max_iter = max_iter
-        self.largest_component = largest_component
-        self.random_state = random_state
-        self.verbose = verbose
+    root: Any = None
+    max_iter: int = 500
+    largest_component: bool = False
 
-    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, None]:
         far, steps = self._largest_radius(), check_count("max_iter", self.max_iter, 0)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         if not graph.is_tree:
@@ -132,28 +117,23 @@ class TreeEmbedding(GraphEmbedding):
             )
         targets = Targets.of(graph, rng)
         tree = rooted(graph.adjacency, centre(graph.adjacency) if self.root is None else graph.row(self.root))
-        layout, order, node = PlanarLayout(tree, far), targets.order, np.argsort(targets.order)
+        layout, order, node, step = PlanarLayout(tree, far), targets.order, np.argsort(targets.order), count(1)
         every = 1 + steps * len(tree.levels) // MOST_LEVELS
-        step = count(1)
-
-        def restored(points: Ball) -> Ball:
-            return _disk(layout.restore(points.z[node] @ [1, 1j])[order])
 
         def constrain(points: Ball) -> Ball:
-            return points if next(step) % every else restored(points)
+            k = next(step)
+            return points if k % every and k < steps else _disk(layout.restore(points.z[node] @ [1, 1j])[order])
+
+        search = Search(targets, coordinates, constrain, None, rng, steps, partial(log, self))
+
+        def construct(scale: float) -> np.ndarray:
+            return _disk(layout.construct(scale)).hyperboloid()
 
         with one_blas_thread():
-            construct = lambda scale: _disk(layout.construct(scale)).hyperboloid()
-            first = _disk(layout.construct(search_scale(construct, tree, targets, coordinates, far, partial(log, self)))[order])
-            descent = Descent(targets.distances, rng, constrain)
-            scale, _ = targets.scale_and_distortion(first.hyperboloid())
-            end = restored(descent.run(first, scale, FINE_TUNING._replace(steps=steps)))
-        candidates = [points.hyperboloid() for points in (first, end)]
-        fits = [targets.scale_and_distortion(rounded(x, coordinates)) for x in candidates]
-        best = int(np.argmin([distortion for _, distortion in fits]))
-        self.names_, self.parent_ = graph.names, tree.parent
-        self.embedding_ = coordinates.from_hyperboloid(candidates[best][node], np.float64)
-        self.distance_scale_, self.distortion_ = fits[best][0] / coordinates.scale, fits[best][1]
+            start = search.candidate(construct(search_scale(construct, tree, targets, coordinates, far, search.log))[order])
+            best = best_of(start, search.after(FINE_TUNING._replace(steps=steps), start))
+        self.parent_, self.distance_scale_, self.distortion_ = tree.parent, best.scale / coordinates.scale, best.distortion
+        return graph.names, best.x[node], None
 
 
 def _disk(z: np.ndarray) -> Ball:
@@ -168,44 +148,44 @@ class PlanarLayout:
         n, parent = len(tree.parent), tree.parent
         self.tree, self.root = tree, int(tree.levels[0][0])
         leaves, height, self.first_leaf, self.last_leaf = np.zeros(n), np.zeros(n, dtype=np.int64), np.arange(n), np.arange(n)
+        self.first, self.last, self.until = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), np.ones(n)
         for node in reversed(tree.levels[1:]):
             above = parent[node]
             leaves[node] += leaves[node] == 0
             np.add.at(leaves, above, leaves[node])
             np.maximum.at(height, above, height[node] + 1)  # edges to the farthest leaf below
             self.first_leaf[above[::-1]], self.last_leaf[above] = self.first_leaf[node[::-1]], self.last_leaf[node]
-        order = np.concatenate(tree.levels)[1:]
-        first, last = np.diff(parent[order], prepend=-1) != 0, np.diff(parent[order], append=-1) != 0
-        weight = leaves[order] ** LEAF_POWER
-        total, family = np.cumsum(weight), np.cumsum(first) - 1
-        before = (total - weight)[first][family]
-        self.first, self.last, self.until = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), np.ones(n)
-        self.first[order], self.last[order] = first, last  # whether a node is the first or the last child
-        # share of the parent's angle up to and including a child, 1 for a last child
-        self.until[order] = np.where(last, 1.0, (total - before) / (total[last][family] - before))
+            first, last = np.diff(above, prepend=-1) != 0, np.diff(above, append=-1) != 0
+            self.first[node], self.last[node] = first, last  # whether a node is the first or the last child
+            weight = leaves[node] ** LEAF_POWER
+            total, family = np.cumsum(weight), np.cumsum(first) - 1
+            before = (total - weight)[first][family]
+            # share of the parent's angle up to and including a child, 1 for a last child
+            self.until[node] = np.where(last, 1.0, (total - before) / (total[last][family] - before))
         self.largest = np.tanh((far - min(SPACING, far / 2 / height.max()) * height) / 2)  # |z| of each node
         self.side = np.ones(n, dtype=complex)  # the ideal point between a node and its next sibling
 
     def construct(self, scale: float) -> np.ndarray:
         """Every edge `scale` times as long as in the tree and in the middle of its cone; shorter where the radius ends."""
-        z, arcs = np.zeros(len(self.side), dtype=complex), np.ones((2, len(self.side)), dtype=complex)
+        places = np.ones((3, len(self.side)), dtype=complex)
+        places[0, self.root] = 0.0
         size = np.tanh(np.maximum(scale * self.tree.length, SHORTEST_EDGE) / 2)
         for node in self.tree.levels[1:]:
-            cone = Cone.at(self.tree.parent[node], z, arcs, self.root)
-            self._put(node, z, arcs, cone, self.until[node] * cone.width, size[node])
-        return z
+            cone = self._cone(node, places)
+            self._put(node, places, cone, self.until[node] * cone.width, size[node])
+        return places[0]
 
     def restore(self, z: np.ndarray) -> np.ndarray:
         """The nearest layout, node by node from the root: the node turned around its parent into its cone.
 
         The side between two siblings stays where it is unless both of the leaves next to it lie beyond.
         """
-        z = z.copy()
+        places = np.stack([z, np.ones_like(z), np.ones_like(z)])
+        z = places[0]  # a view: points below a level are those that were given
         z[self.root] *= min(1.0, self.largest[self.root] / max(abs(z[self.root]), SHORTEST_EDGE))
-        arcs = np.ones((2, len(z)), dtype=complex)
-        arcs[:, self.root] = self._cut(z)
+        places[1:, self.root] = self._cut(z)
         for node in self.tree.levels[1:]:
-            cone = Cone.at(self.tree.parent[node], z, arcs, self.root)
+            cone = self._cone(node, places)
             first, last = (cone.direction(z[leaf[node]]) for leaf in (self.first_leaf, self.last_leaf))
             side = np.median([last, np.roll(first, -1), cone.direction(self.side[node])], axis=0)
             least = LEAST_SHARE * self.until[node]
@@ -214,7 +194,7 @@ class PlanarLayout:
             beyond = np.maximum.accumulate((side / width - least).clip(0, 1 - LEAST_SHARE) + family) - family
             stop = np.where(self.last[node], 1.0, beyond + least) * cone.width
             size = np.maximum(np.abs(seen(z[node], cone.apex)), np.tanh(SHORTEST_EDGE / 2))
-            self._put(node, z, arcs, cone, stop, size, (first + last) / 2, cone.direction(z[node]))
+            self._put(node, places, cone, stop, size, (first + last) / 2, cone.direction(z[node]))
         return z
 
     def _cut(self, z: np.ndarray) -> np.ndarray:
@@ -224,19 +204,26 @@ class PlanarLayout:
         cut = carried(old * np.exp(1j * np.median([last, first, 0.0])), p)
         return np.asarray(cut / np.abs(cut))
 
+    def _cone(self, node: np.ndarray, places: np.ndarray) -> Cone:
+        """The cones of the parents of some nodes. The rows of `places` are points, beginnings and ends of their arcs."""
+        parent = self.tree.parent[node]
+        z, begin, end = places[:, parent]
+        begin, end = seen(begin, z), seen(end, z)
+        turn = 2 * np.pi
+        return Cone(z, begin / np.abs(begin), np.where(parent == self.root, turn, np.angle(end / begin) % turn))
+
     def _put(
         self,
         node: np.ndarray,
-        z: np.ndarray,
-        arcs: np.ndarray,
+        places: np.ndarray,
         cone: Cone,
         stop: np.ndarray,
         size: np.ndarray,
-        middle: np.ndarray | None = None,
-        angle: np.ndarray | None = None,
+        middle: Any = None,
+        angle: Any = None,
     ) -> None:
-        """Write the points and arcs of a level: cones that end at `stop`, around `middle` where they are too wide, the nodes
-        at `angle` and tanh(distance/2) = `size` from their parents, or as near to that as cone and radius allow."""
+        """Write the places of a level: cones that end at `stop`, around `middle` where they are too wide, the nodes at
+        `angle` and tanh(distance/2) = `size` from their parents, or as near to that as cone and radius allow."""
         self.side[node] = cone.ideal(stop)
         start = np.where(self.first[node], 0.0, np.roll(stop, 1))
         middle, angle = ((start + stop) / 2 if turn is None else turn for turn in (middle, angle))
@@ -248,8 +235,7 @@ class PlanarLayout:
         R, inner = self.largest[node] ** 2, np.abs(p) ** 2
         b = (p.conj() * u).real * (1 - R)
         most = (np.sqrt(b * b + (1 - R * inner) * (R - inner)) - b) / (1 - R * inner)
-        z[node] = carried(np.minimum(size, most) * u, p)
-        arcs[:, node] = cone.ideal(start), cone.ideal(stop)
+        places[:, node] = carried(np.minimum(size, most) * u, p), cone.ideal(start), cone.ideal(stop)
 
 
 class Cone(NamedTuple):
@@ -258,12 +244,6 @@ class Cone(NamedTuple):
     apex: np.ndarray
     zero: np.ndarray  # the direction in which the arc begins, a unit number
     width: np.ndarray
-
-    @classmethod
-    def at(cls, node: np.ndarray, z: np.ndarray, arcs: np.ndarray, root: int) -> Self:
-        begin, end = (seen(ideal[node], z[node]) for ideal in arcs)
-        turn = 2 * np.pi
-        return cls(z[node], begin / np.abs(begin), np.where(node == root, turn, np.angle(end / begin) % turn))
 
     def direction(self, z: np.ndarray) -> np.ndarray:
         """The angle of points, from -π + width/2 to π + width/2."""

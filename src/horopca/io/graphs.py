@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
+from scipy.sparse import coo_array, csr_array, load_npz
 from scipy.sparse.csgraph import breadth_first_order
 
 from .arrays import read_members
 from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
 from .text import beginning, ending, is_number, number, open_bytes, open_lines
-from .trees import read_newick, read_xml_tree
+from .trees import read_newick
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
@@ -30,9 +30,7 @@ ATTRIBUTES = re.compile(r"\{[^{}]*\}$")  # networkx.write_edgelist appends the a
 WEIGHT = re.compile(r"'weight': ([^,{}]+)")  # The length of an edge among its attributes.
 NODE_BYTES = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
-# The class of SciPy for the format of a sparse matrix, and the names of its indices where they are not those of csr.
-SPARSE = {"csr": csr_array, "csc": csc_array, "bsr": bsr_array, "dia": dia_array, "coo": coo_array}
-INDICES = {"dia": ("offsets",), "coo": ("row", "col")}
+INDICES = {"indices", "indptr", "row", "col", "offsets"}  # of the formats of sparse matrices
 NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
 ROOT = "root"  # The node that joins several top terms of an ontology.
 
@@ -109,6 +107,8 @@ def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
     )
 
 
+_read_phyloxml = in_subprocess("trees", "read_phyloxml", "Bio", "a PhyloXML file", "trees")
+
 # Of each format: how it is read, with the relations of an ontology; endings that also choose it; the beginning of its files. A
 # file is in the first format that it matches. No pattern can match a text in two ways, which would take forever.
 GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.Pattern[str]], ...] = (
@@ -122,7 +122,7 @@ GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.P
         (".obo", ".owl"),
         re.compile(r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|format-version:|\[Term\]'),
     ),
-    (lambda path, _: read_xml_tree(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
+    (lambda path, _: _read_phyloxml(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
 )
 TREES = tuple(ending for _, endings, _ in GRAPHS for ending in endings)  # Endings of files that hold a tree or an ontology.
 
@@ -201,13 +201,11 @@ def load_adjacency(path: Path) -> coo_array:
     if "format" not in members and (points := [name for name, array in members.items() if array.ndim == 2]):
         raise FormatError(f"{path} must hold a graph, but holds points, like {points[0]} {members[points[0]].shape}.")
     with format_errors(path, NO_MATRIX):
-        kind = as_text(members["format"].item())
-        rows, columns = (int(side) for side in members["shape"])
-        Budget(path).claim(64 * max(rows, columns))  # bytes of a graph with this many nodes
-        data, indices = members["data"], tuple(members[name] for name in INDICES.get(kind, ("indices", "indptr")))
-        if data.dtype.kind not in "fiub" or any(index.dtype.kind not in "iu" for index in indices):
-            raise TypeError("The data are not numbers, or the indices not integers.")
-        matrix = SPARSE[kind]((data, indices) if kind == "coo" else (data, *indices), shape=(rows, columns))
+        Budget(path).claim(64 * max(map(int, members["shape"])))  # bytes of a graph with this many nodes
+        if any(members[name].dtype.kind not in "iu" for name in INDICES & members.keys()):
+            raise TypeError("The indices are not integers.")
+        del members
+        matrix = load_npz(path)
         if hasattr(matrix, "indptr"):  # a wrong index would be followed in memory, and SciPy checks few of an empty matrix
             matrix.check_format(full_check=True)
             if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
