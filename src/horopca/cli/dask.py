@@ -10,7 +10,7 @@ import threading
 import time
 from _thread import interrupt_main
 from collections.abc import Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
@@ -57,7 +57,8 @@ def _workers(address: str, limit: float) -> Any:
         async with distributed.rpc(address, timeout=limit, connection_args=connection) as scheduler:
             return (await asyncio.wait_for(scheduler.identity(), limit))["workers"]
 
-    return asyncio.run(asked())
+    with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop already
+        return pool.submit(asyncio.run, asked()).result()
 
 
 @contextmanager

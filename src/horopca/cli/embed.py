@@ -181,7 +181,7 @@ def edges_of(graph: Relations, nodes: list[Any]) -> tuple[np.ndarray, csr_array]
     row, n = {name: i for i, name in enumerate(nodes)}, len(nodes)
     rows = np.array([row.get(name, -1) for name in graph.names])[graph.edges[:, ::-1]]
     embedded = (rows >= 0).all(axis=1)
-    edges, weights = rows[embedded], np.ones(len(rows)) if graph.weights is None else graph.weights
+    edges = rows[embedded]
     unique, first = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)  # an edge may be listed in both directions
     return edges, csr_array((graph.weights[embedded][first], tuple(unique.T)), shape=(n, n))
 
