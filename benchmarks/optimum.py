@@ -23,6 +23,7 @@ from horopca._optimize.lbfgs import compose, maximise
 from horopca._optimize.objectives import OBJECTIVES, Sample, objective_over
 from horopca.estimators.horopca_fit import centred_sample
 from horopca.geometry import to_hyperboloid
+from horopca.geometry._arrays import unit
 from horopca.projections.spines import extended_spines, free_spines, ideal_parameters, ideal_spines
 from horopca.statistics.pairs import pair_offsets
 
@@ -35,6 +36,8 @@ FITS: dict[str, dict[str, Any]] = {
     "variance, K = 2, greedy": {"strategy": "greedy"},
     "variance, K = 3, free": {"n_components": 3, "spine": "free"},
     "robust, K = 2": {"objective": "robust"},
+    "frechet, K = 2": {"objective": "frechet"},
+    "frechet, K = 2, free": {"objective": "frechet", "spine": "free"},
     "distortion, K = 2": {"objective": "distortion"},
     "distortion, K = 2, free": {"objective": "distortion", "spine": "free"},
     "stretch, K = 2": {"stretch": True},
@@ -49,6 +52,8 @@ def point_sets() -> Iterator[tuple[str, np.ndarray]]:
     yield "heavy tails 80 x 15", 0.7 * rng.standard_t(3, (80, 15))
     centres = 1.5 * rng.standard_normal((12, 10))
     yield "clusters 200 x 10", centres[rng.integers(12, size=200)] + 0.2 * rng.standard_normal((200, 10))
+    rng = np.random.default_rng(11)
+    yield "far out 150 x 20", rng.exponential(2, (150, 1)) * unit(rng.standard_normal((150, 20)))
 
 
 def random_bases(sample: Sample, K: int, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 from clouds import cloud, rotation, turned
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate, translate_to_origin
 from horopca.geometry._arrays import to_numpy
-from horopca.statistics.means import Status, frechet_mean, frechet_median, principal_axes, variance_about
+from horopca.statistics.means import Status, frechet_mean, frechet_means, frechet_median, principal_axes, variance_about
 from horopca.statistics.pairs import mean_square_distance, pair_distances, sampled_mean_square_distance
 
 
@@ -21,6 +21,15 @@ def test_frechet_mean_is_a_minimum(radius):
     for step in np.random.default_rng(0).standard_normal((20, 4)) * 1e-2:
         assert variance_about(x, translate(lift(step), mean.point)) > mean.variance
     assert mean.variance <= mean_square_distance(x) / 2 * (1 + 1e-12)  # equal in flat space
+
+
+@pytest.mark.parametrize("radius", [1e-6, 5.0, 100.0])
+def test_the_means_of_several_sets_are_those_of_each(radius):
+    sets = np.stack([cloud(30, 3, radius=radius, seed=seed) for seed in range(4)])
+    weights = np.random.default_rng(0).dirichlet(np.ones(30))
+    for mean, x in zip(frechet_means(sets, weights), sets, strict=True):
+        variance = frechet_mean(x, weights=weights).variance
+        assert variance_about(x, mean, weights) == pytest.approx(variance, rel=1e-12)
 
 
 def test_the_variance_of_small_data_is_half_the_pair_variance():

@@ -22,11 +22,12 @@ import numpy as np
 from array_api_compat import device
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..geometry import from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, array_namespace, from_numpy, is_torch, norm, on_host, to_numpy
 from ..geometry.hyperboloid import DEVICE_BLOCK_ELEMENTS as DEVICE_BLOCK
+from ..geometry.models import halfspace_to_hyperboloid, hyperboloid_to_halfspace
 from ..projections.horospherical import project
 from ..statistics import frechet_mean, frechet_median
+from ..statistics.means import frechet_means
 from ..statistics.pairs import pair_distances
 
 ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users choose; a stretch is an option.
@@ -37,6 +38,11 @@ BLOCK = 1 << 14
 """Pairs, or coordinates of images, that are processed at a time on the host: the dozen temporaries of a block, 128 kB each,
 stay in a core's cache. (Larger ones are returned to the operating system and allocated again, which is three times as slow.)"""
 KEPT_PAIRS = 1 << 22  # Distances of up to this many pairs are kept (32 MB); those of more are computed again in each pass.
+
+FEW_ROWS = 1 << 9  # Up to this many points all pairs cost little, and more ascents reach the last round.
+SUBSET_ROWS = 1 << 12
+"""Points of a random subset where an approximation is enough: their directions are starts, and their mean is the centre of the
+search. Up to this many points, objectives with many optima get more starts, and a stretch is searched by basin hopping."""
 
 Profile = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 """A function of a projected distance d and the true distance. It takes a = sinh(d/2), c = cosh(d/2), h = d/2 and the inverse of
@@ -151,17 +157,17 @@ class ObjectiveRow(NamedTuple):
     factor: float = 1.0  # of the profile
     distances: bool = False  # whether the profile needs the true distances
     stretched: bool = False  # whether bases have one more column, whose sum is the logarithm of the stretch
-    rugged: bool = False  # whether it has many optima that are nearly as good, and is searched from more starts
+    rugged: int = 0  # up to this many points it is searched from more starts, because many optima are nearly as good
     centre: Callable[..., Any] = frechet_mean  # of the points, where the search is centred
 
 
 OBJECTIVES = {
     "variance": ObjectiveRow(lambda *_: _square, 4.0),
     # the projection lengthens no distance, so the mean of d / d_0 is one minus the distortion
-    "distortion": ObjectiveRow(lambda *_: _ratio, 2.0, distances=True, rugged=True),
-    "stretch": ObjectiveRow(lambda _, soft: _closeness(soft), distances=True, stretched=True, rugged=True),
-    "frechet": ObjectiveRow(None),
-    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), rugged=True, centre=frechet_median),
+    "distortion": ObjectiveRow(lambda *_: _ratio, 2.0, distances=True, rugged=SUBSET_ROWS),
+    "stretch": ObjectiveRow(lambda _, soft: _closeness(soft), distances=True, stretched=True, rugged=SUBSET_ROWS),
+    "frechet": ObjectiveRow(None, rugged=FEW_ROWS),
+    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), rugged=SUBSET_ROWS, centre=frechet_median),
 }
 
 
@@ -203,22 +209,16 @@ def _frechet_variances(y: Array, weights: Any) -> tuple[Array, Array]:
     xp = array_namespace(y)
     w = xp.ones_like(y[0, 0, :]) if weights is None else weights
     w = w / xp.sum(w)
-    found = [_squares_about_mean(cloud, w) for cloud in (y[s, ...] for s in range(y.shape[0]))]
-    return xp.stack([value for value, _ in found]), xp.stack([slope for _, slope in found])
-
-
-def _squares_about_mean(cloud: Array, w: Array) -> tuple[Array, Array]:
-    """The weighted mean squared distance of images (K, n) from their mean, and its gradient."""
-    xp = array_namespace(cloud)
-    mean = to_numpy(frechet_mean(to_hyperboloid(cloud.T, "halfspace"), weights=w, tol=1e-9).point)
-    centre = from_numpy(from_hyperboloid(mean[None], "halfspace")[0], cloud)[:, None]
-    delta, near = cloud - centre, 1 / (4 * cloud[-1, :] * centre[-1, :])
-    square = half_sinh_squared(delta[None, ...], near[None, ...])[0, ...]
+    means = frechet_means(halfspace_to_hyperboloid(xp.permute_dims(y, (0, 2, 1))), w)
+    centres = hyperboloid_to_halfspace(means)[:, :, None]
+    delta, near = y - centres, 1 / (4 * y[:, -1:, :] * centres[:, -1:, :])
+    square = half_sinh_squared(delta, near[:, 0, :])
     a, c = xp.sqrt(square), xp.sqrt(1 + square)
     h = xp.asinh(a)
     slope = 4 * h / (a * c) * w
-    level = xp.concat([xp.zeros_like(cloud[:-1, :]), (slope * square / cloud[-1, :])[None, :]], axis=0)
-    return xp.sum(4 * h * h * w), 2 * slope * near * delta - level
+    gradient = 2 * slope[:, None, :] * near * delta
+    gradient[:, -1, :] -= slope * square / y[:, -1, :]
+    return xp.sum(4 * h * h * w, axis=1), gradient
 
 
 # ---------------------------------------------------------------- means over pairs

@@ -25,8 +25,8 @@ from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame
 from ..geometry.isometries import boosted
 from ..projections.spines import NO_DIRECTION, Family, Pullback, one_more_vector
 from .lbfgs import Ascents, Status
-from .multi_start import FEW_ROWS, Flag, Round, SearchOptions, successive_halving
-from .objectives import BLOCK, Objective, Sample
+from .multi_start import Flag, Round, SearchOptions, successive_halving
+from .objectives import BLOCK, FEW_ROWS, Objective, Sample
 
 EXHAUSTIVE_ROWS = 2048  # Up to this many points every start is evaluated on all points, and all their directions are starts.
 EXCHANGE_POINTS = 128  # Data points tried in place of each point of a hull. 64 leave 0.5 % more unexplained (CS Ph.D., K = 3).

@@ -74,7 +74,8 @@ class HoroPCA(HyperbolicReduction):
         slowly moving points change slowly.
     n_init : "auto" or int, default="auto"
         The number of starting points: the best of eight times as many candidates. "auto" means 16, and up to 64 for fewer than
-        a thousand points; 96 for up to four thousand points if the objective is the distortion or the robust one.
+        a thousand points; 96 for up to four thousand points if the objective is the distortion or the robust one, and for up to
+        512 points if it is the Fréchet variance.
     pairs : "auto", "all" or int, default="auto"
         The number of pairs per point in the last round of the search. "auto" uses all pairs of up to 2048 points, and about a
         million pairs of more points (for the distortion, up to 1024 points and a quarter of a million pairs). More than 65536

@@ -12,8 +12,8 @@ import numpy as np
 from .._input.arguments import check_choice, check_count, check_verbose
 from .._input.means import mean_of_many
 from .._input.rows import Rows
-from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, Search, SearchOptions, search_greedy, search_joint
-from .._optimize.objectives import OBJECTIVES, ObjectiveName, Sample, as_sample
+from .._optimize.multi_start import Flag, Progress, Search, SearchOptions, search_greedy, search_joint
+from .._optimize.objectives import OBJECTIVES, SUBSET_ROWS, ObjectiveName, Sample, as_sample
 from .._optimize.result import Ending
 from ..geometry import lift, pairwise_distance, to_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
@@ -55,7 +55,7 @@ AUTO_TOL = {"all": 1e-10, "some": 1e-6, "sample": 1e-5}
 fitted with 1e-6 and with 1e-5 on a sample, keep the same variance of unseen pairs to 0.01 %."""
 AUTO_STARTS = {"many": 16, "few": 64, "rugged": 96}
 """n_init="auto": on a thousand points or more; the most on fewer points, where they cost little; and for objectives with many
-optima that are nearly as good, on up to SUBSET_ROWS points."""
+optima that are nearly as good, up to the number of points in `ObjectiveRow.rugged`."""
 WEIGHT_STEPS = 1 << 32
 """Weights are rounded to 32 bits, so that weights in another unit, which differ in the last bits, give the same fit: if optima
 are nearly equal, one bit can decide between them."""
@@ -121,7 +121,7 @@ def search_options(
     """The options of a search with the objective `name` on n points, which are all points or a sample (`sampled`)."""
     row = OBJECTIVES[name]
     starts = min(AUTO_STARTS["few"], max(AUTO_STARTS["many"], AUTO_STARTS["many"] * 1024 // n))
-    if row.rugged and n <= SUBSET_ROWS:
+    if n <= row.rugged:
         starts = AUTO_STARTS["rugged"]
     if estimator.pairs == "all":
         n_offsets = n

@@ -7,9 +7,10 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
+from array_api_compat import device
 
 from ..geometry import distance, lift, translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..geometry._arrays import Array, array_namespace, from_numpy, norm, to_numpy, unit
 from ..geometry._points import Chunk, Points, as_points, as_weights
 from ..geometry.hyperboloid import polar
 from ..geometry.isometries import Frame
@@ -18,6 +19,8 @@ from ..geometry.models import hyperboloid_to_tangent
 NEAR_START = 1e-2  # A given start of the median is assumed to be within this distance of it, in units of the spread.
 VALUE_ROUNDING = 1e-14  # A relative change of a variance below this is rounding error.
 NO_GAIN = 1e-12  # A search that finds no better point has converged if the predicted gain is below this fraction.
+BATCHED_STEPS = 12  # Newton's method usually takes five.
+LEAST_START = 1e-6  # Keeps the start of the search, a point of the Klein ball, within radius 7.6, if all points are far out.
 MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
 
 Sides = tuple[np.ndarray, ...]  # which fix the signs of axes: see `sides_of_axes`
@@ -214,7 +217,7 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
 def _start(points: Points, weights: Any) -> np.ndarray:
     """A start of the search: the mean of x / t, a point of the Klein ball. It is bounded, so outliers cannot dominate it."""
     k = weighted_mean(points, lambda chunk, w: to_numpy(w @ ((x := chunk.points())[:, 1:] / x[:, :1])), weights)
-    return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))  # within radius 7.6, also if all points are far out
+    return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), LEAST_START))))
 
 
 def weighted_mean(points: Points, function: Callable[[Chunk, Any], Any], weights: np.ndarray | None = None) -> Any:
@@ -255,6 +258,32 @@ def newton_terms(
         return float(xp.sum(value)), pull, float(xp.sum(weight * c)) * np.eye(len(pull)) + curve
 
     return weighted_mean(points, terms, weights)
+
+
+def frechet_means(x: Array, w: Array) -> Array:
+    """The Fréchet means (S, d+1) of several sets of points x (S, n, d+1), which have the same weights w (n,) of sum 1.
+
+    Full steps of Newton's method, in all sets at once. Where they do not converge, `frechet_mean` shortens them.
+    """
+    xp = array_namespace(x)
+    k = xp.sum(w[:, None] * x[..., 1:] / x[..., :1], axis=1)
+    rest = 1 - xp.sum(k * k, axis=1)[:, None]
+    m = lift(k / xp.sqrt(xp.where(rest > LEAST_START, rest, xp.full_like(rest, LEAST_START))))
+    eye = xp.eye(k.shape[1], dtype=k.dtype, device=device(k))
+    for _ in range(BATCHED_STEPS):
+        _, sinh, u = polar(translate_to_origin(x, m[:, None, :]))
+        r = xp.asinh(sinh)
+        c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
+        hessian = (u * (w * (1 - c))[..., None]).mT @ u + xp.sum(w * c, axis=1)[:, None, None] * eye
+        step = xp.linalg.solve(hessian, xp.sum((w * r)[..., None] * u, axis=1)[..., None])[..., 0]
+        size, spread = norm(step), xp.sqrt(xp.sum(w * r * r, axis=1))
+        m = translate(lift(unit(step) * xp.sinh(size)[:, None]), m)
+        lost = ~(size <= 1e-9 * (1 + spread))
+        if not bool(xp.any(lost)):
+            break
+    for s in np.flatnonzero(to_numpy(lost & xp.all(xp.isfinite(x), axis=(1, 2)))):
+        m[s, :] = frechet_mean(x[s, ...], weights=w).point
+    return m
 
 
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
