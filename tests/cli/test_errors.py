@@ -10,7 +10,7 @@ import pytest
 from hierarchies import TREE
 from horopca import TangentPCA
 from horopca.io import save, save_fitted
-from horopca.io.stores import save_store
+from horopca.io.stores import write_store
 
 from .running import refused, run
 
@@ -77,7 +77,7 @@ def files(folder):
     save("words.npy", 100 * (X - 0.5))
     save("time-less.npy", (X.T / (1 - (X**2).sum(axis=1))).T)
     save_fitted(TangentPCA(2).fit(X), "fit.npz")
-    save_store("store.zarr", da.from_array(X, chunks=(10, 5)))
+    write_store("store.zarr", da.from_array(X, chunks=(10, 5)))
     (folder / "precious.zarr").mkdir()
     (folder / "precious.zarr" / "letters.txt").write_text("dear")
     os.link("points.npy", "hard.npy")

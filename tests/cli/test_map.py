@@ -83,9 +83,6 @@ def test_the_largest_component_is_drawn_on_demand(folder, method):
     assert summary("map", "two.edges", *method, "--set", "largest_component=true")["n_nodes"] == 3
 
 
-# ---------------------------------------------------------------- clades
-
-
 def parents(*parent):
     """Edges from parents to the nodes 1, 2, ..."""
     return np.stack([parent, np.arange(1, len(parent) + 1)], axis=1)

@@ -88,9 +88,6 @@ def test_without_matplotlib_the_error_says_what_to_install(points, monkeypatch):
         refused(run(command, points, "--plot", "disk.png"), "pip install matplotlib")
 
 
-# ---------------------------------------------------------------- --set NAME=VALUE
-
-
 @pytest.mark.parametrize(
     ("method", "settings"),
     [

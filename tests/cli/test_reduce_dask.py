@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from clouds import cloud
 from horopca import TangentPCA
 from horopca.geometry import from_hyperboloid
-from horopca.io.stores import open_store, save_store
+from horopca.io.stores import open_store, write_store
 
 from .running import done, refused, run
 
@@ -18,7 +18,7 @@ X = from_hyperboloid(cloud(3000, 5, radius=3.0), "poincare")
 
 @pytest.fixture
 def store(tmp_path):
-    return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(700, 5)))
+    return write_store(tmp_path / "in.zarr", da.from_array(X, chunks=(700, 5)))
 
 
 def test_reduce_on_a_cluster(store, tmp_path, monkeypatch):

@@ -37,9 +37,6 @@ CURVATURES = (-1.0, -1.0, -0.3, -1e-6, -1e6, -1e-100, -1e100)
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e-160, 1e-308, 1e154, 1e160, -1e200, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan]
 
 
-# ---------------------------------------------------------------- arrays
-
-
 def any_numbers(rng: np.random.Generator, columns: int) -> np.ndarray:
     """Whatever float64 holds, and a few numbers that are worse than others."""
     shape = (int(rng.integers(1, 7)), columns)
@@ -63,9 +60,6 @@ def any_points(rng: np.random.Generator, columns: int, coordinates: Coordinates,
         radii[:] = radii[0]
     X = coordinates.from_hyperboloid(to_hyperboloid(radii * u, "tangent"), np.float64)
     return X[rng.integers(0, n, n)] if rng.random() < 0.2 else X  # some of them several times
-
-
-# ---------------------------------------------------------------- what takes them
 
 
 def any_coordinates(rng: np.random.Generator) -> Coordinates:

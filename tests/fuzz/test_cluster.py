@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from forks import ENVIRONMENT
 from horopca import HoroPCA
 from horopca.cli import main
-from horopca.io.stores import open_store, save_store
+from horopca.io.stores import open_store, write_store
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs fork and signals")
 pytest.importorskip("distributed"), pytest.importorskip("zarr")
@@ -133,7 +133,7 @@ def cluster(server, tmp_path_factory):
 
 @pytest.fixture
 def store(tmp_path):
-    return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(1000, X.shape[1])))
+    return write_store(tmp_path / "in.zarr", da.from_array(X, chunks=(1000, X.shape[1])))
 
 
 def test_killed_worker_keeps_the_bytes(tmp_path, store, cluster, monkeypatch):
@@ -157,7 +157,7 @@ def test_killed_worker_keeps_the_bytes(tmp_path, store, cluster, monkeypatch):
 
 @pytest.mark.parametrize("point", ["fit", "transform", "write"])
 def test_lost_scheduler_raises_error(tmp_path, store, cluster, point):
-    out, fit = save_store(tmp_path / "out.zarr", da.from_array(X[:1])), tmp_path / "fit.npz"
+    out, fit = write_store(tmp_path / "out.zarr", da.from_array(X[:1])), tmp_path / "fit.npz"
     alive = cluster(workers=1)
     alive.arm(point, scheduler=True)
     command = (store, "-o", out, "--save-fit", fit, "--method", "tpca", "--force")

@@ -54,9 +54,6 @@ def _sizes(rng: np.random.Generator) -> tuple[int, int]:
     return int(rng.integers(1, 6)), int(rng.integers(1, 5))
 
 
-# ---------------------------------------------------------------- written by `save`
-
-
 def _saved(suffix: str) -> Callable[[Path, np.random.Generator], Pairs]:
     def kind(folder: Path, rng: np.random.Generator) -> Pairs:
         n, d = _sizes(rng)
@@ -75,9 +72,6 @@ def _saved(suffix: str) -> Callable[[Path, np.random.Generator], Pairs]:
         return pairs
 
     return kind
-
-
-# ---------------------------------------------------------------- written as other tools do
 
 
 def _savetxt(folder: Path, rng: np.random.Generator) -> Pairs:

@@ -80,10 +80,3 @@ def test_numeric_observations_are_values(tmp_path, adata):
     table = load(tmp_path / "cells.h5ad")
     assert table.X.shape == TREE.points.shape and table.values["age"].tolist() == (np.arange(len(NAMES)) / 2).tolist()
     assert load(tmp_path / "cells.h5ad", labels="age").labels[:3] == ["0", "0.5", "1"]
-
-
-def test_input_is_never_replaced(tmp_path, adata):
-    adata.write_h5ad(tmp_path / "cells.h5ad")
-    refused(
-        run("reduce", tmp_path / "cells.h5ad", "-o", tmp_path / "cells.h5ad", "--force"), "is the same file as INPUT", code=2
-    )

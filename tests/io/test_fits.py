@@ -63,9 +63,6 @@ def saved(tmp_path, fit):
     return save_fitted(fit, tmp_path / "fit.npz")
 
 
-# ---------------------------------------------------------------- round trips
-
-
 def test_every_reduction_and_whitener_can_be_saved():
     assert set(KINDS) == set(ESTIMATORS) == set(horopca.estimators.__all__) - {"HoroPCACV", "HyperbolicSVC"}
 
@@ -133,9 +130,6 @@ def test_other_estimators_raise_error(tmp_path, fit, saved):
     with pytest.raises(FileExistsError):
         save_fitted(fit, saved)
     assert [path.name for path in tmp_path.iterdir()] == ["fit.npz"]
-
-
-# ---------------------------------------------------------------- hostile files
 
 
 def altered(path, change):

@@ -24,8 +24,6 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
-# ---------------------------------------------------------------- the options of every command
-
 
 @dataclass
 class State:
@@ -66,9 +64,6 @@ def common_options(*, hidden: bool) -> list[click.Option]:
         option("-q", "--quiet", is_flag=True, help="Print no summary, progress or warnings."),
         option("--force", is_flag=True, help="Overwrite existing files."),
     ]
-
-
-# ---------------------------------------------------------------- errors and warnings
 
 
 @contextmanager
@@ -162,9 +157,6 @@ def _summarise(raised: list[warnings.WarningMessage]) -> Iterator[str]:
         yield f"{first} ({len(others) + 1} times)" if others else first
 
 
-# ---------------------------------------------------------------- progress
-
-
 @contextmanager
 def progress_bar(title: str, estimator: Any = None) -> Iterator[Callable[..., None]]:
     """A progress bar on stderr if that is a terminal, updated by calls ``update(done, total, title)``.
@@ -197,9 +189,6 @@ def log(text: str) -> None:
         click.echo(text, err=True)
 
 
-# ---------------------------------------------------------------- results
-
-
 def count(n: int, noun: str) -> str:
     """A number with its noun: "1 row", "2,000 rows"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
@@ -208,7 +197,8 @@ def count(n: int, noun: str) -> str:
 def report(summary: Mapping[str, Any], show: Callable[[], object] | None = None) -> None:
     """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and otherwise by `show` or as rows."""
     if state().as_json:
-        click.echo(to_json(summary))
+        text = json.dumps(summary, default=lambda value: value.item() if hasattr(value, "item") else str(value))
+        click.echo(json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2))  # NaN and infinity become null
     elif not state().quiet:
         show() if show else print_rows({name.removeprefix("n_").replace("_", " "): value for name, value in summary.items()})
 
@@ -247,9 +237,3 @@ def print_table(
     console.print(table)
     if below is not None:
         console.print(below, soft_wrap=True)
-
-
-def to_json(values: Mapping[str, Any]) -> str:
-    """JSON with paths as text, NumPy's numbers as numbers, and NaN and infinity as null."""
-    text = json.dumps(values, default=lambda value: value.item() if hasattr(value, "item") else str(value))
-    return json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2)

@@ -118,9 +118,6 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
     report(summary)
 
 
-# ---------------------------------------------------------------- graphs, also for `horopca map`
-
-
 def embedding(
     path: Path,
     method: str | None,

@@ -42,9 +42,6 @@ PEEKED_BYTES = 1 << 16  # A header line of standard input is shorter than this: 
 Writer = Callable[[Path], object] | Any  # writes a file at a path; or a figure, which is saved there
 
 
-# ---------------------------------------------------------------- types of options
-
-
 class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
     """A file to read; ``-`` is standard input, which is copied, because readers look at a file more than once."""
 
@@ -105,9 +102,6 @@ def check_files(context: Context) -> None:
 
 def _name_of(param: Parameter) -> str:
     return param.opts[0] if isinstance(param, click.Option) else str(param.name).upper()
-
-
-# ---------------------------------------------------------------- reading
 
 
 class Reading(NamedTuple):
@@ -196,9 +190,6 @@ def _clip(table: Table, reading: Reading, margin: float, path: Path) -> Table:
         where = f"up to {over:.2g} outside the ball" if over > 0 else "near the boundary"
         warnings.warn(f"--clip moved {count(moved, 'row')} of {len(X):,} in {path} inside: they were {where}.", stacklevel=2)
     return table._replace(X=X)
-
-
-# ---------------------------------------------------------------- writing
 
 
 def figure_for(path: Path | None) -> Any:

@@ -45,9 +45,6 @@ def command(function: Callable[..., Any]) -> Command:
     return click.command(cls=Command)(function)
 
 
-# ---------------------------------------------------------------- types
-
-
 def list_of(convert: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
     """A type for values that are separated by commas; repeated values count once."""
     return lambda value: list(dict.fromkeys(convert(part.strip()) for part in value.split(",")))
@@ -59,9 +56,6 @@ def number_or_key(value: str) -> float | str:
         return value if math.isnan(number := float(value)) else number
     except ValueError:
         return value
-
-
-# ---------------------------------------------------------------- decorators
 
 
 def points_argument(name: str = "input") -> Decorator:
@@ -179,8 +173,6 @@ method_options = combined(
     ),
     set_option,
 )
-
-# ---------------------------------------------------------------- --set NAME=VALUE
 
 # Parameters with options of their own (-k, -d, --model, --curvature, --seed), or that have no meaning for a single command.
 NOT_SETTABLE = {"n_components", "model", "curvature", "random_state", "metric", "warm_start", "verbose"}

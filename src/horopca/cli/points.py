@@ -89,8 +89,6 @@ class Points(NamedTuple):
             raise ValueError(f"{option} must be the name or the row number (0 to {n - 1:,}) of a point, but is {name!r}.")
         return int(name)
 
-    # ---------------------------------------------------------------- pictures, pages and files of the points
-
     def draw(
         self,
         figure: Any,

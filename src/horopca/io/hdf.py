@@ -184,9 +184,6 @@ def _group(parent: Any, name: str, kind: str, version: str) -> Any:
     return group
 
 
-# ---------------------------------------------------------------- MATLAB
-
-
 def read_mat(path: Path, key: str | None) -> Table:
     """A matrix of a MATLAB file, with the labels beside it."""
     from scipy.io import loadmat, whosmat

@@ -71,9 +71,6 @@ def column_kinds(metadata: Mapping[str, Any], path: Path) -> dict[str, str] | No
     return found
 
 
-# ---------------------------------------------------------------- side files
-
-
 def side_file(path: Path) -> Path:
     """The file beside a file of points that holds its metadata."""
     return path.with_name(f"{path.name}.json")

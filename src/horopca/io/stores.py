@@ -12,7 +12,7 @@ import numpy as np
 
 from .arrays import map_npy
 from .files import Budget, FormatError, format_errors, listed
-from .output import OutputSet, exists_error
+from .output import exists_error
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -73,20 +73,13 @@ def is_zarr(path: Path) -> bool:
     return any((path / name).exists() for name in ZARR_FILES)
 
 
-def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
-    """Write a Dask array to a Zarr store. The workers write to a temporary folder beside it, which is renamed at the end."""
-    with OutputSet(force=force) as outputs:
-        write_store(outputs.add(path, check_store), Y)
-        outputs.publish()
-    return Path(path)
-
-
-def write_store(path: Path, Y: da.Array) -> None:
-    """Write a Dask array to a new Zarr store."""
+def write_store(path: Path, Y: da.Array) -> Path:
+    """Write a Dask array to a new Zarr store, from the workers."""
     da = _library("dask.array")
     chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
     store = _library("zarr").create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
     da.store(da.rechunk(Y, chunks), store, lock=False)
+    return path
 
 
 def check_store(path: str | Path, *, force: bool = False) -> Path:
@@ -101,9 +94,6 @@ def check_store(path: str | Path, *, force: bool = False) -> Path:
     if path.exists() and not (path.is_dir() and (is_zarr(path) or not any(path.iterdir()))):
         raise FileExistsError(f"{path} is not a Zarr store, and is not overwritten.")
     return path
-
-
-# ---------------------------------------------------------------- Zarr
 
 
 def _zarr_array(path: Path, key: str | None) -> tuple[Any, Path]:

@@ -8,7 +8,6 @@ the disk before the journal mentions it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import operator
 import os
@@ -18,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import joblib
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -152,7 +152,7 @@ class Job:
         self.call = {
             "version": __version__,
             "input": source.fingerprint(),
-            "options": [output.suffix.lower(), source.block_rows, _digest(estimator)],
+            "options": [output.suffix.lower(), source.block_rows, joblib.hash(to_members(estimator))],
         }
         self.size, self.rows, self.fitted = 0, 0, False  # bytes of the partial file, and rows, that are finished
 
@@ -306,14 +306,6 @@ def can_stream(path: Path) -> bool:
     with suppress(ValueError, OSError):
         return bool(Source.of(path))
     return False
-
-
-def _digest(estimator: Any) -> str:
-    """A value that differs between estimators with different parameters or learnt attributes."""
-    digest = hashlib.sha256()
-    for name, array in to_members(estimator).items():
-        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
-    return digest.hexdigest()
 
 
 def fit_to(estimator: Any, source: Source) -> None:

@@ -87,9 +87,6 @@ def _unique_names(names: list[str], is_leaf: np.ndarray, notes: list[str]) -> li
     return unique
 
 
-# ---------------------------------------------------------------- Newick and Nexus
-
-
 def read_newick(path: Path) -> EdgeList:
     """The first tree of a file in Newick's format, or of the block TREES of a Nexus file."""
     budget, annotations = Budget(path), list[str]()
@@ -193,9 +190,6 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) ->
     if len(levels) > 1:
         raise FormatError(f"{budget.path} is cut short: its tree has {len(levels) - 1} '(' without a ')'.")
     return names, parents, lengths
-
-
-# ---------------------------------------------------------------- PhyloXML
 
 
 def read_phyloxml(path: Path) -> EdgeList:
