@@ -147,7 +147,7 @@ def contents(folder):
         ("reduce named.csv --metadata other.tsv -o out.csv", "no column with names of points, such as 'node 0'"),
         ("reduce points.npy --metadata other.tsv", "must hold one line for each of the 40 points, but holds 1"),
         ("reduce points.npy --metadata short.txt", "must hold one line for each of the 40 points, but holds 2"),
-        ("reduce points.npy --metadata ragged.tsv", "ragged.tsv, row 2: expected 2 values, but found 1"),
+        ("reduce points.npy --metadata ragged.tsv", "ragged.tsv, line 2: 1 values, but the first line has 2"),
         ("reduce points.npy --metadata absent.tsv", "There is no file absent.tsv"),
         ("reduce points.npy --metadata bytes.tsv", "not text in UTF-8"),
         ("reduce --dask tcp://127.0.0.1:9 in.zarr", "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),

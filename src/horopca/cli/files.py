@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -23,8 +21,8 @@ from .._input.coordinates import check_coordinates
 from .._input.rows import choose_coordinates
 from ..io import Table, describe
 from ..io.files import check_finite, listed, named, with_columns
-from ..io.metadata import check_metadata, read_side_file
-from ..io.output import OutputSet, is_same, sibling
+from ..io.metadata import read_side_file, with_metadata
+from ..io.output import OutputSet, check_output, is_same, sibling, write_errors
 from ..io.reading import PACKABLE, chosen_columns, read_table
 from ..io.streaming import PARTIAL
 from ..io.text import ending, is_word2vec
@@ -62,15 +60,15 @@ class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 
 
 class OutputFile(click.Path):
-    """A file to write: the endings it may have, and how it is checked.
+    """A file to write, with the endings that it may have.
 
     `after` is the name of another parameter: the default is the file of that parameter with the first of these endings. If
     that file is an input, the default is in the current folder.
     """
 
-    def __init__(self, formats: Sequence[str], check: Callable[..., object], after: str | None) -> None:
+    def __init__(self, formats: Sequence[str], after: str | None) -> None:
         super().__init__(path_type=Path)
-        self.formats, self.check, self.after = formats, check, after
+        self.formats, self.after = formats, after
 
 
 def check_files(context: Context) -> None:
@@ -96,7 +94,7 @@ def check_files(context: Context) -> None:
                 if is_same(output, other):
                     relation = "contains" if output.resolve() in other.resolve().parents else "is the same file as"
                     raise click.UsageError(f"{title} {output} {relation} {name} {other}: choose another output.")
-            kind.check(path, force=state().force, formats=kind.formats)
+            check_output(path, force=state().force, formats=kind.formats)
             known += written
 
 
@@ -149,7 +147,7 @@ def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = 
     if reading.model is None and reading.curvature is None and table.model is None:
         _warn_euclidean(table, path)
     if isinstance(reading.curvature, str):
-        table = check_metadata(table._replace(curvature=_curvature_in(table, reading.curvature, path)), path)
+        table = with_metadata(table, {"curvature": _curvature_in(table, reading.curvature, path)}, path)
     if reading.model == "auto" and table.model is None:
         curvature = reading._replace(model=None).coordinates(None, table.curvature)["curvature"]
         table = table._replace(model=choose_coordinates(table.X, "auto", curvature, str(path)).model)
@@ -210,7 +208,7 @@ def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None 
                 printed = Path(outputs.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
                 write(printed)
             elif path is not None:
-                with _write_errors(path):
+                with write_errors(path):
                     write(outputs.add(path))
         if printed is not None:
             _print_file(printed)
@@ -225,16 +223,3 @@ def _print_file(path: Path) -> None:
         warnings.warn(f"Standard output does not state the model: pass {' '.join(options)} to the next command.", stacklevel=2)
     sys.stdout.buffer.write(path.read_bytes())
     sys.stdout.buffer.flush()
-
-
-@contextmanager
-def _write_errors(path: Path) -> Iterator[None]:
-    """Errors that name the user's file rather than the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
-        if type(error) is OSError:  # of HDF5
-            raise OSError(f"{path} could not be written: {error}") from error
-        raise

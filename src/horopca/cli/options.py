@@ -12,7 +12,6 @@ from typing import Any, get_type_hints
 import click
 from click import Context
 
-from ..io.output import check_output
 from ..metrics.comparison import METHODS, make_reduction
 from ..plots.views import VIEWS
 from .console import common_options, print_rows, state
@@ -81,15 +80,9 @@ def reads(*names: str, metavar: str = "FILE", help: str) -> Decorator:
     return click.option(*names, type=InputFile(), metavar=metavar, help=help)
 
 
-def writes(
-    *names: str,
-    formats: Sequence[str] = PICTURES,
-    check: Callable[..., object] = check_output,
-    after: str | None = None,
-    **options: Any,
-) -> Decorator:
+def writes(*names: str, formats: Sequence[str] = PICTURES, after: str | None = None, **options: Any) -> Decorator:
     """A file to write, with the arguments of `OutputFile`."""
-    return click.option(*names, type=OutputFile(formats, check, after), metavar="FILE", **options)
+    return click.option(*names, type=OutputFile(formats, after), metavar="FILE", **options)
 
 
 def output_option(what: str, after: str, formats: Sequence[str]) -> Decorator:
@@ -185,7 +178,9 @@ def parse_settings(kind: Any, given: Iterable[str], method: str, fixed: Iterable
     for text in given:
         name, equals, value = text.partition("=")
         if text == "help":
-            print_rows({name: _in_words(hints[name]) for name in known}, title=f"--set NAME=VALUE, --method {method}")
+            words = {name: hints[name].__name__ if isinstance(hints[name], type) else str(hints[name]) for name in known}
+            plain = {name: re.sub(r"typing\.|Literal\[(.*?)\]", r"\1", hint) for name, hint in words.items()}  # int | 'auto'
+            print_rows(plain, title=f"--set NAME=VALUE, --method {method}")
             raise SystemExit(0)
         if not equals:
             raise click.UsageError(f"--set must be NAME=VALUE, but is {text!r}.")
@@ -196,11 +191,6 @@ def parse_settings(kind: Any, given: Iterable[str], method: str, fixed: Iterable
         if hints[name] is bool and not isinstance(found[name], bool):
             raise click.UsageError(f"--set {name} must be true or false, but is {value!r}.")
     return found
-
-
-def _in_words(hint: Any) -> str:
-    """A type such as ``int | Literal["auto"]`` as "int | 'auto'"."""
-    return re.sub(r"typing\.|Literal\[(.*?)\]", r"\1", hint.__name__ if isinstance(hint, type) else str(hint))
 
 
 def _value(text: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from ..explorer.edges import load_row_edges
 from ..io import load_labels, save
 from ..io.files import Budget, existing, listed, named
 from ..io.metadata import LABEL_COLUMN
-from ..io.text import ending, is_number, open_lines
+from ..io.text import ending, is_number, open_lines, table_rows
 from ..plots.palette import COLOURS
 from .console import count
 from .files import Reading, Writer, read
@@ -209,14 +208,11 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
     delimiter = next((mark for mark in ("\t", ",") if text and mark in text[0]), None)
     if delimiter is None or ending(path) == ".txt":
         return {"metadata": [line.strip() for line in text[len(text) == n + 1 :]]}  # without a heading
-    try:
-        header, *rows = [fields for fields in csv.reader(text, delimiter=delimiter) if any(fields)]
-    except csv.Error as error:
-        raise ValueError(f"{path} is not a table: {error}.") from error
-    for k, fields in enumerate(rows, 2):
+    (_, header), *rows = table_rows(iter(text), path, delimiter)
+    for line, fields in rows:
         if len(fields) != len(header):
-            raise ValueError(f"{path}, row {k}: expected {len(header)} values, but found {len(fields)}.")
-    return {name.strip(): [fields[j].strip() for fields in rows] for j, name in enumerate(header)}
+            raise ValueError(f"{path}, line {line}: {len(fields)} values, but the first line has {len(header)}.")
+    return {name.strip(): [fields[j].strip() for _, fields in rows] for j, name in enumerate(header)}
 
 
 def _join(

@@ -31,7 +31,9 @@ WEIGHT = re.compile(r"'weight': ([^,{}]+)")  # The length of an edge among its a
 NODE_BYTES = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
 # The class of each format of sparse matrices, and the arrays beside "data".
-SPARSE = {kind: (cls, "indices", "indptr") for kind, cls in (("csr", csr_array), ("csc", csc_array), ("bsr", bsr_array))}
+SPARSE: dict[str, tuple[Any, ...]] = {
+    kind: (cls, "indices", "indptr") for kind, cls in (("csr", csr_array), ("csc", csc_array), ("bsr", bsr_array))
+}
 SPARSE |= {"coo": (coo_array, "row", "col"), "dia": (dia_array, "offsets")}
 NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
 ROOT = "root"  # The node that joins several top terms of an ontology.

@@ -12,14 +12,13 @@ import numpy as np
 
 from .arrays import map_npy
 from .files import Budget, FormatError, format_errors, listed
-from .output import exists_error
+from .output import ZARR_FILES, is_zarr
 
 if TYPE_CHECKING:
     import dask.array as da
 
 CHUNK_BYTES = 1 << 25  # The size of a Dask chunk: small enough for the memory of a worker, large enough for few tasks.
 DAMAGED = "is damaged, or not a Zarr store"
-ZARR_FILES = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
 def open_store(path: str | Path, key: str | None = None) -> da.Array:
@@ -69,30 +68,12 @@ def read_rows(path: Path, store: Any, start: int, stop: int) -> np.ndarray:
         return np.asarray(store[start:stop])
 
 
-def is_zarr(path: Path) -> bool:
-    return any((path / name).exists() for name in ZARR_FILES)
-
-
 def write_store(path: Path, Y: da.Array) -> Path:
     """Write a Dask array to a new Zarr store, from the workers."""
     da = _library("dask.array")
     chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
     store = _library("zarr").create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
     da.store(da.rechunk(Y, chunks), store, lock=False)
-    return path
-
-
-def check_store(path: str | Path, *, force: bool = False) -> Path:
-    """Return the absolute path if a store can be written there. Raises an error if it cannot, or if it exists already."""
-    path = Path(path).absolute()
-    if path.suffix.lower() != ".zarr":
-        raise ValueError(f"The name of {path} must end in .zarr.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if path.exists() and not force:
-        raise exists_error(path)
-    if path.exists() and not (path.is_dir() and (is_zarr(path) or not any(path.iterdir()))):
-        raise FileExistsError(f"{path} is not a Zarr store, and is not overwritten.")
     return path
 
 

@@ -142,7 +142,7 @@ def _read_table(path: Path, delimiter: str) -> Table:
     """Coordinates and columns of words of a table in text."""
     budget = Budget(path)
     with open_lines(path, budget) as lines:
-        rows = _rows(lines, path, delimiter)
+        rows = table_rows(lines, path, delimiter)
         head = list(islice(rows, PEEKED_LINES))
         if not head:
             raise FormatError(f"{path} is empty.")
@@ -165,7 +165,7 @@ def read_stated_table(path: Path, delimiter: str, kinds: Mapping[str, str]) -> T
     """A table whose columns that are not coordinates are known: the kinds of `COLUMN_KINDS` by their headers."""
     budget = Budget(path)
     with open_lines(path, budget) as lines:
-        rows = _rows(lines, path, delimiter)
+        rows = table_rows(lines, path, delimiter)
         _, header = next(rows, (0, list[str]()))
         words = [j for j, name in enumerate(header) if kinds.get(name, "values") != "values"]
         numeric = [j for j in range(len(header)) if j not in words]
@@ -178,7 +178,7 @@ def read_stated_table(path: Path, delimiter: str, kinds: Mapping[str, str]) -> T
     return with_values(table, [name for name, kind in kinds.items() if kind == "values"], path)
 
 
-def _rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of each line that is not blank."""
     reader = csv.reader(lines, delimiter=delimiter)
     try:
