@@ -1,13 +1,9 @@
 """Arrays of every kind: each has finite results or raises a clear error. `make fuzz` tries more."""
 
-import os
-
 import pytest
 
 from fuzz.arrays import SUBJECTS, trying
 from fuzz.rounds import CLEAR, fuzz
-
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limit of time is of POSIX")
 
 
 def test_arrays_have_results_or_raise_errors():

@@ -30,22 +30,6 @@ def test_metadata_round_trip(stated):
     assert (again.model, again.curvature) == (None, None)
 
 
-@pytest.mark.parametrize("command", [("reduce", "-k", 1, "--method", "tpca"), ("compare", "--methods", "tpca", "-k", 1)])
-def test_commands_read_metadata(stated, tmp_path, command):
-    name, *options = command
-    plain = tmp_path / "plain.npz"
-    np.savez(plain, X=X)
-    told = json.loads(run(name, plain, "--model", "lorentz", "--curvature", -2, *options, "--json").stdout)
-    found = json.loads(run(name, stated, *options, "--json").stdout)
-    assert found["model"] == "lorentz" and found["curvature"] == -2
-    key = "results" if name == "compare" else "distortion"
-    assert json.dumps(found[key]).split("seconds")[0] == json.dumps(told[key]).split("seconds")[0]
-    refused(
-        run(name, stated, *options, "--curvature", -1), "--curvature -1.0 contradicts the file, which states curvature -2.0"
-    )
-    refused(run(name, stated, *options, "--model", "klein"), "--model klein contradicts the file, which states model lorentz")
-
-
 def test_output_is_read_by_the_next_command(tmp_path, stated):
     suffix = {".npy": ".csv", ".csv": ".npz", ".npz": ".tsv", ".tsv": ".npy"}.get(stated.suffix, stated.suffix)
     plane, line, key = tmp_path / f"plane{suffix}", tmp_path / f"line{suffix}", "X_tpca" if suffix == ".h5ad" else None

@@ -2,7 +2,6 @@
 
 import pickle
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from horopca.io import load, load_edges
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 NAMES = ["cat", "dog", "été", "burmese_cat.n.01", "x/y", "7"]
-HERE = Path(__file__).parent
 
 
 def write(path, content):
@@ -211,32 +209,6 @@ def test_matlab_5(tmp_path):
     savemat(path, {"X": X, "names": np.array(NAMES, dtype=object), "name": np.array(NAMES, dtype=object)})
     table = load(path)
     assert np.array_equal(table.X, X) and table.labels == NAMES
-
-
-def test_anndata_file():
-    """The file was written by anndata 0.12, which pins libraries that the other tools do not take."""
-    pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
-    table = load(HERE / "data" / "anndata.h5ad", key="X_poincare")
-    assert np.array_equal(table.X, X) and table.row_names == [f"cell {i}" for i in range(6)] and table.labels == list("aabbcc")
-    table = load(HERE / "data" / "anndata.h5ad", key="X_pca")
-    assert np.array_equal(table.X, np.round(X, 2).astype(np.float32)) and table.X.dtype == np.float32
-    raises(HERE / "data" / "anndata.h5ad", r"holds X_pca \(6, \d+\), X_poincare \(6, 3\): say which array of obsm")
-    raises(HERE / "data" / "anndata.h5ad", "no array of obsm 'umap'", key="umap")
-
-
-def test_observation_columns(tmp_path):
-    h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
-    with h5py.File(tmp_path / "a.h5ad", "w") as file:
-        file.create_group("obsm")["X_poincare"] = X
-        obs = file.create_group("obs")
-        obs["_index"], obs["depth"], obs["batch"] = NAMES, np.arange(6.0), list("uuvvvv")
-        kind = obs.create_group("kind")
-        kind["codes"], kind["categories"] = np.array([0, 1, 0, 1, 0, -1], "i1"), ["a", "b"]
-        file["uns/kind_colors"], file["uns/batch_colors"] = ["#ff0000", "#00FF00ff"], ["red", "blue"]
-    table = load(tmp_path / "a.h5ad", key="obsm/X_poincare")
-    assert table.row_names == NAMES and table.labels == list("uuvvvv") and list(table.words) == ["_index", "batch", "kind"]
-    assert table.colours == {"kind": {"a": "#ff0000", "b": "#00FF00"}}
-    assert load(tmp_path / "a.h5ad", labels="kind").labels == ["a", "b", "a", "b", "a", ""]
 
 
 def test_parquet(tmp_path):

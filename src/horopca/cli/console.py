@@ -68,10 +68,7 @@ def common_options(*, hidden: bool) -> list[click.Option]:
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Print errors that a user can correct on one line of stderr, without a traceback, and end the program with status 1.
-
-    Ctrl-C ends it with status 130. If its output is closed, as by ``| head``, it ends silently.
-    """
+    """Print errors that a user can correct without a traceback, and warnings at the end. Ctrl-C ends with status 130."""
     with warnings.catch_warnings(record=True) as raised, _stoppable():
         warnings.filterwarnings("always", category=UserWarning)
         try:
@@ -91,10 +88,7 @@ def report_errors() -> Iterator[None]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """End at SIGTERM with status 143 as after an error, so that temporary files are removed.
-
-    Ctrl-C also works in a callback of compiled code, where Python would only report it.
-    """
+    """End at SIGTERM as after an error. Ctrl-C also works in a callback of compiled code, where Python would only report it."""
     hook = sys.unraisablehook
 
     def again(unraisable: sys.UnraisableHookArgs) -> None:
@@ -128,10 +122,7 @@ PARAMETER = re.compile(r"(?<![\w-])(?P<name>[a-z]\w+)(?:(?P<equals>=)(?P<value>'
 
 
 def with_options(text: str) -> str:
-    """A message of the library with the options of the command: ``model='lorentz'`` becomes ``--model lorentz``.
-
-    A parameter is a name with a value, with "must", or with an underscore. The copy of standard input is called by that name.
-    """
+    """A message of the library with the options of the command: ``model='lorentz'`` becomes ``--model lorentz``."""
     options, copy = state().options, state().stdin
 
     def replace(found: re.Match[str]) -> str:
@@ -159,10 +150,7 @@ def _summarise(raised: list[warnings.WarningMessage]) -> Iterator[str]:
 
 @contextmanager
 def progress_bar(title: str, estimator: Any = None) -> Iterator[Callable[..., None]]:
-    """A progress bar on stderr if that is a terminal, updated by calls ``update(done, total, title)``.
-
-    With an estimator that has `verbose`, it shows what that prints.
-    """
+    """A progress bar on a terminal, updated by ``update(done, total, title)``, with what a verbose estimator prints."""
     console = Console(file=sys.stderr)
     if state().quiet or not console.is_terminal:
         yield lambda done, total, doing=None: None
@@ -204,10 +192,7 @@ def report(summary: Mapping[str, Any], show: Callable[[], object] | None = None)
 
 
 def print_rows(rows: Mapping[str, Any], title: str | None = None) -> None:
-    """Print a name and its value on each line; on stderr if points are written to standard output.
-
-    None and NaN are left out, and so are lists and mappings, which only JSON has.
-    """
+    """Print names and values, without None, NaN, lists and mappings; on stderr if points are written to standard output."""
     cells = []
     for name, value in rows.items():
         if isinstance(value, str | Path | Real) and value == value:

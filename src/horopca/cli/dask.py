@@ -20,10 +20,7 @@ TIMEOUT = "distributed.comm.timeouts.connect"  # Dask's setting for the time tha
 
 @contextmanager
 def cluster(address: str) -> Iterator[None]:
-    """Connect to the Dask cluster at an address, or start one on this machine for "local".
-
-    Raises OSError if the scheduler cannot be reached, if it stops, or if it has no workers.
-    """
+    """Connect to the Dask cluster at an address, or to a new one for "local". Raises OSError if it cannot be used any more."""
     try:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError as error:
@@ -63,12 +60,9 @@ def _workers(address: str, limit: float) -> Any:
 
 @contextmanager
 def _watched(address: str, limit: float, name: str) -> Iterator[None]:
-    """Raise OSError if the scheduler or its workers are lost.
-
-    Dask itself would wait forever for a scheduler that does not answer or has no workers. A thread notices it after `limit`
-    seconds, and interrupts the main thread with SIGTERM, because shells let background jobs ignore SIGINT.
-    """
+    """Raise OSError if the scheduler or its workers are lost: Dask itself would wait forever."""
     killed, closed = import_module("distributed").KilledWorker, import_module("distributed.comm.core").CommClosedError
+    # A thread notices it, and interrupts the main thread with SIGTERM: shells let background jobs ignore SIGINT.
     ended, sending, problems = threading.Event(), threading.Lock(), list[str]()
 
     def watch() -> None:

@@ -128,11 +128,7 @@ def embedding(
     for_picture: bool = False,
     **defaults: Any,
 ) -> tuple[Any, Relations, str]:
-    """The fitted embedding of the graph in a file, the graph, and the method.
-
-    For a picture the default is two dimensions, and "tree" in two dimensions if the graph is a tree.
-    Parameters come from ``--set`` and from `defaults`, of which those that the method does not have are left out.
-    """
+    """The fitted embedding of the graph in a file, the graph, and the method; `defaults` that the method lacks are left out."""
     graph = read_graph(path, root, relations)
     drawn = for_picture and dimensions in (None, 2) and as_graph(graph, largest_component=True).is_tree
     method = method or ("tree" if drawn else "distortion")

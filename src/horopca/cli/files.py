@@ -60,11 +60,7 @@ class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 
 
 class OutputFile(click.Path):
-    """A file to write, with the endings that it may have.
-
-    `after` is the name of another parameter: the default is the file of that parameter with the first of these endings. If
-    that file is an input, the default is in the current folder.
-    """
+    """A file to write; `after` is the parameter whose file, with the first of the endings, is the default."""
 
     def __init__(self, formats: Sequence[str], after: str | None) -> None:
         super().__init__(path_type=Path)
@@ -72,10 +68,7 @@ class OutputFile(click.Path):
 
 
 def check_files(context: Context) -> None:
-    """Check before any work that every output can be written, and that none is an input or another output.
-
-    Two paths are the same file also through links, and if one is part of a store at the other.
-    """
+    """Check before any work that every output can be written, and that none is an input or another output, also by links."""
     values, params = context.params, context.command.params
     inputs = {param.name: param for param in params if isinstance(param.type, InputFile) and values[param.name] is not None}
     known = [(_name_of(param), values[name]) for name, param in inputs.items()]
@@ -113,10 +106,7 @@ class Reading(NamedTuple):
     colour_by: list[str] | None = None  # the column to colour by, and others that are not coordinates
 
     def coordinates(self, model: str | None = None, curvature: float | None = None) -> dict[str, Any]:
-        """Model and curvature of points whose file states `model` and `curvature`; by default the unit Poincaré ball.
-
-        Raises ValueError if an option contradicts the file.
-        """
+        """Model and curvature, of the options or as the file states. Raises ValueError if an option contradicts the file."""
         if self.model == "auto" and model is None:
             raise click.UsageError(
                 "--model auto needs the points in memory. Pass the model; horopca info shows which ones fit."
@@ -133,10 +123,7 @@ class Reading(NamedTuple):
 
 
 def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = False, values: Collection[str] = ()) -> Table:
-    """The table in a file, with its model if ``--model auto`` finds one, and its points clipped if ``--clip`` is given.
-
-    Columns of numbers that are in `values` are not coordinates.
-    """
+    """The table in a file, with the model that ``--model auto`` finds, and clipped; `values` are no coordinates."""
     reading = reading or Reading()
     with named(path):
         table = read_table(path, reading.key)
@@ -196,10 +183,7 @@ def figure_for(path: Path | None) -> Any:
 
 
 def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None = None) -> None:
-    """Write several files, all of them or none. A path of None is skipped.
-
-    `outputs` may hold outputs that are written already: they are published with the others.
-    """
+    """Write several files, all of them or none, with those that `outputs` holds already. A path of None is skipped."""
     with OutputSet(force=state().force) if outputs is None else outputs as outputs:
         printed = None
         for path, writer in writers:

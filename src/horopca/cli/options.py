@@ -22,10 +22,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Command(click.Command):
-    """A command that also takes the common options, and whose files are checked before it is called.
-
-    The options that say how to read the points are one argument of the function, `reading`.
-    """
+    """A command with the common options, whose files are checked first, and whose options of reading are one argument."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         settings["epilog"] = "Every command also takes --seed N, --json, --quiet and --force: see `horopca --help`."

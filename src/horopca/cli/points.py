@@ -154,10 +154,7 @@ def own_names(names: Sequence[str]) -> list[str]:
 
 
 def read_points(path: Path, reading: Reading, *columns: object) -> Points:
-    """The points in a file, with the columns of the file and of ``--metadata``.
-
-    Those of `columns` that are numbers are not coordinates.
-    """
+    """The points in a file, with its columns and those of ``--metadata``. Numbers in `columns` are not coordinates."""
     wanted = {*(reading.colour_by or ()), *map(str, columns)}
     table = read(path, reading, values=wanted)
     classes = None if table.labels == table.row_names else table.labels
@@ -218,10 +215,7 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
 def _join(
     table: Mapping[str, list[str]], names: list[str] | None, n: int, path: Path
 ) -> tuple[Mapping[str, list[str]], list[str] | None, str]:
-    """The columns of a table in the order of the points, the names of the points, and how they were joined.
-
-    The column that holds most of the names is used. Points without names, and a single column, are in the order of the rows.
-    """
+    """The columns of a table joined by the column with most of the names, or in order; the names; and how they were joined."""
     if names is None or len(table) == 1:
         first, column = next(iter(table.items()))
         if len(column) != n:

@@ -268,10 +268,7 @@ def kept_dimensions(estimator: Any) -> int:
 
 
 def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = None) -> dict[str, Any]:
-    """Distortion and neighbours kept, of at most `MEASURED_ROWS` random rows of n, which ``take(indices)`` returns.
-
-    Y are the images of all rows, if they are known. Nothing is measured for a single row, or with ``--quiet``.
-    """
+    """What is kept of a random sample of n rows, whose images are Y; nothing for a single row, or with ``--quiet``."""
     if n < 2 or (state().quiet and not state().as_json):
         return dict.fromkeys(MEASURES)
     rows = np.sort(np.random.default_rng(state().seed).permutation(n)[:MEASURED_ROWS])

@@ -107,16 +107,14 @@ def _stated(parameter: Any) -> dict[str, Any]:
 
 
 def _loaded(path: Path) -> Any:
-    """The content of a checkpoint, with `Inert` objects for everything that torch does not read itself.
-
-    torch lists these for its zip format only, and never reads some modules, such as os.
-    """
+    """The content of a checkpoint, with `Inert` objects for everything that torch does not read itself."""
     import torch
 
     if tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2]) < OLDEST_TORCH:
         raise ImportError(f"{path} is a checkpoint, which needs torch 2.6 or later, but torch is {torch.__version__}.")
     zipped = zipfile.is_zipfile(path)
     unknown = torch.serialization.get_unsafe_globals_in_checkpoint(path) if zipped else []
+    # torch lists what is unknown in its zip format only, and never reads some modules, such as os
     stand_ins: list[Any] = [(Inert.named(name), name) for name in unknown]
     why = "is damaged, not written by torch.save, or holds objects that are not read: save its state_dict or a tensor"
     with format_errors(path, why, pickle.UnpicklingError), torch.serialization.safe_globals(stand_ins):

@@ -225,11 +225,7 @@ def as_text(value: Any) -> str:
 
 
 def as_matrix(X: Any) -> np.ndarray:
-    """Array-like X as a NumPy matrix of real numbers. Raises ValueError if it is not one.
-
-    Tensors are detached, what is on a GPU is copied to the host, bfloat16 becomes float32, and missing values of a data frame
-    become NaN.
-    """
+    """Array-like X as a NumPy matrix of real numbers, with NaN for missing values. Raises ValueError if it is not one."""
     if hasattr(X, "detach"):
         X = X.detach().cpu()
         X = X.float() if str(X.dtype) == "torch.bfloat16" else X

@@ -84,10 +84,7 @@ def is_side_file(side: Path) -> bool:
 
 
 def read_side_file(path: Path) -> dict[str, Any]:
-    """The metadata beside a file of points; empty if there is none.
-
-    Raises ValueError if the file of points is not the one that the metadata was written for.
-    """
+    """The metadata beside a file of points, or nothing. Raises ValueError if it was written for another version of the file."""
     side = side_file(path)
     if path.suffix.lower() not in SIDE_FORMATS or not side.is_file():
         return {}

@@ -19,8 +19,8 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 
 from .._input.coordinates import check_coordinates
+from .containers import write_h5ad
 from .files import as_matrix, as_text, named
-from .hdf import write_h5ad
 from .metadata import (
     COLUMN_KINDS,
     COLUMNS,
@@ -348,15 +348,12 @@ def _remove(path: Path) -> None:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """The path, and the temporary names of a file that has any, because the process that published it was killed.
-
-    The lock comes before the list of names: a process that is alive holds it until it has removed them.
-    """
+    """The path and the temporary names of a file that has any, because the process that published it was killed."""
     if path.is_symlink() or not path.is_file():
         return []
     try:
         with open(path, "rb") as file:
-            lock(file)
+            lock(file)  # before the names are listed: a process that is alive holds the lock until it has removed them
             others = path.parent.glob(f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}")
             names = [name for name in others if name.samefile(path)]
             replaced = not os.path.samestat(os.fstat(file.fileno()), path.stat())  # by another process, before the lock

@@ -26,9 +26,9 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     **dict.fromkeys((".pth", ".pt", ".best", ".ckpt"), (read_checkpoint, True)),
     ".safetensors": (read_safetensors, True),
     **dict.fromkeys((".kv", ".model"), (read_keyed_vectors, False)),
-    ".mat": (in_subprocess("hdf", "read_mat", "scipy", "a MATLAB file", "io"), True),
-    ".h5ad": (in_subprocess("hdf", "read_h5ad", "h5py", "an HDF5 file", "io"), True),
-    ".parquet": (in_subprocess("parquet", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
+    ".mat": (in_subprocess("containers", "read_mat", "scipy", "a MATLAB file", "io"), True),
+    ".h5ad": (in_subprocess("containers", "read_h5ad", "h5py", "an HDF5 file", "io"), True),
+    ".parquet": (in_subprocess("containers", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
 }
 READABLE = tuple(READERS)  #: Endings of the files from which points are read.
 TABLES = (".csv", ".tsv", ".parquet")  # Files in which `key` selects columns.

@@ -94,11 +94,8 @@ def _zarr_array(path: Path, key: str | None) -> tuple[Any, Path]:
 
 
 def _rows_of_chunks(array: Any, path: Path) -> int:
-    """The number of rows of a chunk. Raises FormatError if chunks are missing, or if one is too large for memory.
-
-    Zarr would read missing chunks as zeros. The files are counted before chunks are listed: a header of 150 bytes can claim
-    10^13 rows.
-    """
+    """The number of rows of a chunk. Raises FormatError if a chunk is missing (Zarr reads zeros) or too large for memory."""
+    # files are counted before chunks are listed: a header of 150 bytes can claim 10^13 rows
     size = getattr(array, "shards", None) or array.chunks
     needed = math.prod(-(-n // max(1, k)) for n, k in zip(array.shape, size, strict=True))
     present = sum(1 for file in path.rglob("*") if file.name not in ZARR_FILES and file.is_file())

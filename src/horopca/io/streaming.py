@@ -138,10 +138,7 @@ def add_reduced_file(
 
 
 class Job:
-    """A reduction in progress, and the files of it: a context in which no other process can write them.
-
-    At the end they are removed; after an error they are kept if the call can be resumed.
-    """
+    """A reduction in progress, and its files: a context in which no other process writes them. Errors may keep them."""
 
     file: BinaryIO  # the partial file, while the context is open
 

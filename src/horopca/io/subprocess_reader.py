@@ -49,10 +49,7 @@ answer(request)
 
 
 def in_subprocess(module: str, function: str, library: str, kind: str, extra: str) -> Callable[..., Any]:
-    """A function that calls `function` of a module of this package in a separate process.
-
-    It raises ImportError if the library is not installed, and FormatError if the file cannot be read.
-    """
+    """A function that calls one of this package in a separate process. Raises ImportError without the library."""
 
     def read(path: Path, *arguments: Any) -> Any:
         if find_spec(library) is None:
