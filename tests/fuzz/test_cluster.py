@@ -189,6 +189,7 @@ def test_frozen_or_empty_cluster_raises_error(tmp_path, store, cluster, problem)
             result = alive.reduce(store, "-o", tmp_path / "out.zarr", "--method", "tpca")
     finally:
         signal.signal(signal.SIGINT, before)
-    expected = {"no workers": "has had no workers for 3 seconds", "frozen": "No Dask scheduler answers"}
-    assert result.exit_code == 1 and expected.get(problem, "has not answered for 3 seconds") in " ".join(result.output.split())
+    expected = {"no workers": "has had no workers for 3 seconds", "frozen during the work": "has not answered for 3 seconds"}
+    messages = {expected.get(problem), "No Dask scheduler answers"} - {None}  # the second from any one, on a busy machine
+    assert result.exit_code == 1 and any(message in " ".join(result.output.split()) for message in messages)
     assert [path.name for path in tmp_path.iterdir()] == ["in.zarr"]

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import shutil
 
 import dask
@@ -10,6 +9,8 @@ import dask.array as da
 import numpy as np
 import pytest
 
+from fuzz.mutation import mutated
+from fuzz.samples import Sample
 from horopca.io import memory_limit
 from horopca.io.stores import open_store, write_store
 
@@ -91,20 +92,11 @@ def test_memory_limit_of_a_chunk(tmp_path):
 
 
 def damage(folder, draw):
-    """Cut, flip, remove or replace parts of a few files."""
+    """Damage up to three files."""
     for _ in range(draw.randint(1, 3)):
         file = draw.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
-        content = bytearray(file.read_bytes())
-        numbers = list(re.finditer(rb"[0-9]+|\"[a-z_0-9]+\"", bytes(content)))
-        how = draw.choice(["cut", "flip", "flip", "replace", "replace"])
-        if how == "cut":
-            content = content[: draw.randrange(len(content) + 1)]
-        elif how == "flip" and content:
-            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-        elif numbers:
-            found = draw.choice(numbers)
-            content[found.start() : found.end()] = draw.choice([b"0", b"-1", b"9999999999999", b"null", b"3.5", b'"x"', b"{}"])
-        file.write_bytes(content)
+        sample = Sample(file.read_bytes(), ())
+        file.write_bytes(mutated(sample, [sample], draw))
 
 
 @pytest.mark.parametrize("kind", ["v3", "v2", "sharded group"])
