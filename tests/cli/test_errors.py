@@ -12,7 +12,7 @@ from horopca import TangentPCA
 from horopca.io import save, save_fitted
 from horopca.io.stores import write_store
 
-from .running import refused, run
+from .running import contents, refused, run
 
 NAMES = [f"node {i}" for i in range(40)]
 TEXTS = {
@@ -84,10 +84,6 @@ def files(folder):
     for name, target in (("soft.npy", "points.npy"), ("link.zarr", "store.zarr")):
         (folder / name).symlink_to(target)
     return folder
-
-
-def contents(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(

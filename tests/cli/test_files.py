@@ -8,13 +8,9 @@ from horopca import TangentPCA
 from horopca.geometry import clip
 from horopca.io import save
 
-from .running import refused, run, said
+from .running import contents, refused, run, said
 
 NAMES = [f"node {i}" for i in range(40)]
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.mark.parametrize(

@@ -77,12 +77,6 @@ def test_names_and_edges_of_the_picture(folder, names, more):
     assert ("LineCollection" in drawn) == (not more)
 
 
-@pytest.mark.parametrize("method", [SARKAR, ()])
-def test_the_largest_component_is_drawn_on_demand(folder, method):
-    (folder / "two.edges").write_text("a b\nx y\ny z\n")
-    assert summary("map", "two.edges", *method, "--set", "largest_component=true")["n_nodes"] == 3
-
-
 def parents(*parent):
     """Edges from parents to the nodes 1, 2, ..."""
     return np.stack([parent, np.arange(1, len(parent) + 1)], axis=1)

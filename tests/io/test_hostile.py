@@ -33,7 +33,7 @@ MEGABYTES = 1024  # three times the limit of a small file, and 256 MiB
 
 @pytest.fixture(scope="module")
 def reader():
-    with Reader(megabytes=1024) as reader:
+    with Reader() as reader:
         yield reader
 
 

@@ -1,6 +1,5 @@
 """Files: what is read comes back, what cannot be read raises an error, what is written is complete."""
 
-import json
 from contextlib import nullcontext
 
 import numpy as np
@@ -184,26 +183,6 @@ def test_object_labels_of_npz(tmp_path):
     for labels in (LABELS, [1, 2, 3, 1, 2, 3], [0.5, "a", 1, "b", "c", "d"]):
         np.savez(tmp_path / "points.npz", X=X, labels=np.array(labels, dtype=object))
         assert load(tmp_path / "points.npz").labels == [str(label) for label in labels]
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".h5ad"])
-def test_columns_round_trip(tmp_path, suffix):
-    """The file states which columns are names, classes, words and numbers, whatever they look like."""
-    columns = {"kind": ["1", "nan", "", "b", "c", "d"], "0.5": X[:, 0], "t": X[:, 1]}
-    path = save(tmp_path / f"points{suffix}", X, LABELS[::-1], names=LABELS, columns=columns)
-    table = load(path)
-    assert np.array_equal(table.X, X) and (table.row_names, table.labels) == (LABELS, LABELS[::-1])
-    assert table.words["kind"] == columns["kind"] and np.array_equal([table.values["0.5"], table.values["t"]], X.T[:2])
-    assert load(path, names="kind", labels="t").row_names == columns["kind"]
-
-
-@pytest.mark.parametrize("columns", [["kind"], {"kind": "sort"}, {"kind": 1}, {"size": "words"}])
-def test_damaged_columns_raise_error(tmp_path, columns):
-    path = save(tmp_path / "points.csv", X, columns={"kind": LABELS})
-    side = tmp_path / "points.csv.json"
-    side.write_text(json.dumps({**json.loads(side.read_text()), "columns": columns}))
-    with pytest.raises(ValueError, match="metadata"):
-        load(path)
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".tsv", ".h5ad"])

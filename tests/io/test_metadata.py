@@ -81,10 +81,15 @@ def test_damaged_metadata_raises_error(tmp_path, metadata, words):
         load(tmp_path / "a.npz")
 
 
-@pytest.mark.parametrize("names", [["a"], "abc", [1] * 40, None])
-def test_damaged_names_raise_error(tmp_path, names):
-    path = save(tmp_path / "a.npy", X, names=NAMES)
-    side = tmp_path / "a.npy.json"
-    side.write_text(json.dumps({**json.loads(side.read_text()), "names": names}))
-    with pytest.raises(ValueError, match="has damaged metadata: names must be 40 strings"):
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        *(("a.npy", {"names": names}) for names in (["a"], "abc", [1] * 40, None)),
+        *(("a.csv", {"columns": columns}) for columns in (["kind"], {"kind": "sort"}, {"kind": 1}, {"size": "words"})),
+    ],
+)
+def test_damaged_side_file_raises_error(tmp_path, name, changed):
+    path, side = save(tmp_path / name, X, names=NAMES, columns={"kind": LABELS}), tmp_path / f"{name}.json"
+    side.write_text(json.dumps({**json.loads(side.read_text()), **changed}))
+    with pytest.raises(ValueError, match="metadata"):
         load(path)

@@ -106,16 +106,9 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
     points, source = annotate_nodes(relations, fitted, reading), {"input": str(graph), **provenance(fitted)}
     write_files((output, points.writer(source, output, key=f"X_{fitted.model}")))
     n, columns = points.X.shape
-    summary = {
-        "graph": graph,
-        "method": method,
-        "seed": state().seed,
-        "n_nodes": n,
-        "n_columns": columns,
-        "model": fitted.model,
-    }
-    summary |= {**measures(fitted), "metadata": points.note, "seconds": state().seconds, "output": output}
-    report(summary)
+    summary = {"graph": graph, "method": method, "seed": state().seed, "n_nodes": n, "n_columns": columns}
+    summary |= {"model": fitted.model, **measures(fitted), "metadata": points.note}
+    report({**summary, "seconds": state().seconds, "output": output})
 
 
 def embedding(
