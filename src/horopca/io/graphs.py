@@ -220,7 +220,14 @@ def read_terms(path: Path, relations: list[str]) -> EdgeList:
         ontology = pronto.Ontology(file, import_depth=0, threads=1)  # other files and addresses are not read
     terms = [term for term in ontology.terms() if not term.obsolete]
     position = {term.id: i for i, term in enumerate(terms)}
-    pairs = ((i, position.get(parent.id)) for i, term in enumerate(terms) for parent in _parents(term, relations))
+
+    def parents(term: Any) -> Iterator[Any]:
+        if "is_a" in relations:  # the hierarchy itself; others are relationships
+            yield from term.superclasses(distance=1, with_self=False)
+        for relation, found in term.relationships.items() if set(relations) != {"is_a"} else ():
+            yield from found if relation.id in relations else ()
+
+    pairs = ((i, position.get(parent.id)) for i, term in enumerate(terms) for parent in parents(term))
     try:
         edges = list(dict.fromkeys((i, parent) for i, parent in pairs if parent is not None and parent != i))
     except KeyError as error:
@@ -242,10 +249,3 @@ def read_terms(path: Path, relations: list[str]) -> EdgeList:
     edges += [(top, len(names)) for top in tops]
     note = f"its {len(tops)} top terms are joined under a node called {root!r}; root= selects one of them."
     return EdgeList([*names, root], np.array(edges), None, [*codes, ""], [note])
-
-
-def _parents(term: Any, relations: list[str]) -> list[Any]:
-    """The terms that a term is related to: "is_a" is the hierarchy itself, others are relationships."""
-    above = list(term.superclasses(distance=1, with_self=False)) if "is_a" in relations else []
-    related = term.relationships if set(relations) != {"is_a"} else {}
-    return above + [parent for relation, found in related.items() if relation.id in relations for parent in found]

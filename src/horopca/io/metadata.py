@@ -56,14 +56,6 @@ def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Tabl
     return table._replace(words=columns, model=model, curvature=None if curvature is None else float(curvature))
 
 
-def column_kinds(metadata: Mapping[str, Any], path: Path) -> dict[str, str] | None:
-    """The kinds of the columns that are not coordinates, if metadata states them."""
-    found = metadata.get(COLUMNS)
-    if found is not None and not (isinstance(found, dict) and all(kind in COLUMN_KINDS for kind in found.values())):
-        raise FormatError(f"{path} has damaged metadata: {COLUMNS} must be one of {', '.join(COLUMN_KINDS)} by their headers.")
-    return found
-
-
 def side_file(path: Path) -> Path:
     """The file beside a file of points that holds its metadata."""
     return path.with_name(f"{path.name}.json")

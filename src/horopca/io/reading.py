@@ -11,7 +11,7 @@ from .arrays import map_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
 from .files import FormatError, Table, check_finite, existing, matrix, with_columns
 from .graphs import TREES, graph_format
-from .metadata import column_kinds, read_side_file, with_metadata
+from .metadata import COLUMNS, read_side_file, with_metadata
 from .subprocess_reader import in_subprocess
 from .text import DELIMITERS, ending, read_stated_table, read_text, read_word2vec_binary
 
@@ -129,6 +129,6 @@ def read_table(path: Path, key: str | None) -> Table:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many or name in TABLES)
         raise ValueError(f"key={key!r} selects an array or columns of a file ({choosable}), but {path} is not one.")
     metadata = read_side_file(path)
-    kinds = column_kinds(metadata, path)
+    kinds = metadata.get(COLUMNS)
     table = reader(path, key) if kinds is None else read_stated_table(path, DELIMITERS.get(suffix, ","), kinds)
     return with_metadata(table, metadata, path)

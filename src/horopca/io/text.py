@@ -19,6 +19,7 @@ import numpy as np
 
 from .arrays import map_npy
 from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, with_values
+from .metadata import COLUMN_KINDS, COLUMNS
 
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
 LONGEST_NAME = 4096  # Bytes of a name in word2vec's binary format, where only a blank ends it.
@@ -163,6 +164,8 @@ def _read_table(path: Path, delimiter: str) -> Table:
 
 def read_stated_table(path: Path, delimiter: str, kinds: Mapping[str, str]) -> Table:
     """A table whose columns that are not coordinates are known: the kinds of `COLUMN_KINDS` by their headers."""
+    if not isinstance(kinds, dict) or not all(kind in COLUMN_KINDS for kind in kinds.values()):
+        raise FormatError(f"{path} has damaged metadata: {COLUMNS} must be one of {', '.join(COLUMN_KINDS)} by their headers.")
     budget = Budget(path)
     with open_lines(path, budget) as lines:
         rows = table_rows(lines, path, delimiter)
