@@ -190,6 +190,7 @@ def test_frozen_or_empty_cluster_raises_error(tmp_path, store, cluster, problem)
     finally:
         signal.signal(signal.SIGINT, before)
     expected = {"no workers": "has had no workers for 3 seconds", "frozen during the work": "has not answered for 3 seconds"}
-    messages = {expected.get(problem), "No Dask scheduler answers"} - {None}  # the second from any one, on a busy machine
-    assert result.exit_code == 1 and any(message in " ".join(result.output.split()) for message in messages)
+    messages = [expected.get(problem, ""), "No Dask scheduler answers", "Timed out"]  # the last two on a busy machine, too
+    assert result.exit_code == 1 and "Traceback" not in result.output
+    assert any(message and message in " ".join(result.output.split()) for message in messages), result.output
     assert [path.name for path in tmp_path.iterdir()] == ["in.zarr"]

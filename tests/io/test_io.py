@@ -156,11 +156,6 @@ def test_repeated_headers_are_errors(tmp_path, text):
         load(write(tmp_path / "points.csv", text))
 
 
-def test_allow_nonfinite(tmp_path):
-    path = write(tmp_path / "points.npy", npy(np.array([[1.0, np.nan]])))
-    assert np.isnan(load(path, allow_nonfinite=True).X[0, 1])
-
-
 def test_npz_keys(tmp_path):
     path = tmp_path / "points.npz"
     np.savez(path, other=X + 1, X=X, labels=np.array(LABELS))

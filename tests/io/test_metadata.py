@@ -13,11 +13,10 @@ from horopca.io import load, save
 X = from_hyperboloid(cloud(40, 3), "lorentz") / np.sqrt(2)
 NAMES = [f"node {i}" for i in range(40)]
 LABELS = ["ab"[i % 2] for i in range(40)]
-FORMATS = [".npy", ".npz", ".csv", ".tsv", ".h5ad"]
 STATED = {"model": "lorentz", "curvature": -2.0}
 
 
-@pytest.fixture(params=FORMATS)
+@pytest.fixture(params=[".npy", ".npz", ".csv", ".tsv", ".h5ad"])
 def stated(request, tmp_path):
     return save(tmp_path / f"points{request.param}", X, LABELS, names=NAMES, **STATED, source={"input": "here", "ratio": X[0]})
 

@@ -11,7 +11,6 @@ import pytest
 
 from fuzz.mutation import mutated
 from fuzz.samples import Sample
-from horopca.io import memory_limit
 from horopca.io.stores import open_store, write_store
 
 zarr = pytest.importorskip("zarr")
@@ -83,12 +82,6 @@ def test_hostile_header_raises_error(tmp_path, change, message):
     with pytest.raises(ValueError, match=message) as error:
         open_store(store)
     assert str(store) in str(error.value)
-
-
-def test_memory_limit_of_a_chunk(tmp_path):
-    store = write_store(tmp_path / "a.zarr", D)
-    with memory_limit(100), pytest.raises(ValueError, match="in memory"):
-        open_store(store)
 
 
 def damage(folder, draw):

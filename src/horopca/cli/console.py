@@ -74,12 +74,12 @@ def report_errors() -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt as interrupt:
-            click.echo(_with_notes("Interrupted.", interrupt), err=True)
+            click.echo(" ".join(["Interrupted.", *getattr(interrupt, "__notes__", ())]), err=True)
             raise SystemExit(130) from None
         except BrokenPipeError:
             raise  # click ends the program silently, with status 1
         except (OSError, MemoryError, ValueError, ImportError) as error:
-            click.echo(f"Error: {with_options(_with_notes(_message(error), error))}", err=True)
+            click.echo(f"Error: {with_options(_message(error))}", err=True)
             raise SystemExit(1) from None
         if not state().quiet:
             for text in _summarise(raised):
@@ -107,14 +107,11 @@ def _stoppable() -> Iterator[None]:
 
 
 def _message(error: Exception) -> str:
+    text = str(error) or f"{type(error).__name__}."
     if isinstance(error, MemoryError):
-        return f"There is not enough memory. {error}".strip()
+        text = f"There is not enough memory. {error}".strip()
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}." if error.filename else error.strerror
-    return str(error) or f"{type(error).__name__}."
-
-
-def _with_notes(text: str, error: BaseException) -> str:
+        text = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
     return " ".join([text, *getattr(error, "__notes__", ())])
 
 

@@ -78,7 +78,10 @@ def _watched(address: str, limit: float, name: str) -> Iterator[None]:
                 with sending:
                     if not ended.is_set():
                         problems.append(problem)
-                        _terminate()
+                        if os.name == "nt":
+                            interrupt_main(signal.SIGTERM)
+                        else:  # also wakes the main thread if it waits
+                            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
                 return
 
     threading.Thread(target=watch, daemon=True).start()
@@ -95,11 +98,3 @@ def _watched(address: str, limit: float, name: str) -> Iterator[None]:
     finally:
         with sending:  # so that no signal comes later
             ended.set()
-
-
-def _terminate() -> None:
-    """Send SIGTERM to the main thread, which `report_errors` has prepared for it. On POSIX this also wakes it if it waits."""
-    if os.name == "nt":
-        interrupt_main(signal.SIGTERM)
-    else:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)

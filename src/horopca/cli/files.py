@@ -22,7 +22,7 @@ from .._input.rows import choose_coordinates
 from ..io import Table, describe
 from ..io.files import check_finite, listed, named, with_columns
 from ..io.metadata import read_side_file, with_metadata
-from ..io.output import OutputSet, check_output, is_same, sibling, write_errors
+from ..io.output import OutputSet, check_output, is_same, sibling
 from ..io.reading import PACKABLE, chosen_columns, read_table
 from ..io.streaming import PARTIAL
 from ..io.text import ending, is_word2vec
@@ -192,7 +192,7 @@ def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None 
                 printed = Path(outputs.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
                 write(printed)
             elif path is not None:
-                with write_errors(path):
+                with named(path, replace=True):
                     write(outputs.add(path))
         if printed is not None:
             _print_file(printed)

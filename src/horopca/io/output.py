@@ -250,19 +250,6 @@ def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[st
 # ---------------------------------------------------------------- several outputs
 
 
-@contextmanager
-def write_errors(path: Path) -> Iterator[None]:
-    """Errors of the operating system that name the file rather than the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
-        if type(error) is OSError:  # of HDF5
-            raise OSError(f"{path} could not be written: {error}") from error
-        raise
-
-
 class OutputSet(ExitStack):
     """The outputs of one command, files or folders, which get their names together: all of them or, after an error, none.
 
@@ -305,7 +292,7 @@ class OutputSet(ExitStack):
 
     def _publish(self, temporary: Path, path: Path, force: bool, undo: ExitStack) -> None:
         """Give a file its name. It also keeps its temporary name if it is new and the file system has hard links."""
-        with write_errors(path):
+        with named(path, replace=True):  # without the temporary name
             for name in _unfinished(path):
                 name.unlink(missing_ok=True)
             if force and os.path.lexists(path):
