@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from ..embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, TreeEmbedding
 from ..embed.graphs import Relations, as_graph, as_relations, is_matrix
 from ..io import FORMATS, load_edges
-from ..io.files import named
 from ..io.fits import provenance
 from . import options as opt
 from .clades import clades
@@ -139,12 +138,11 @@ def embedding(
 
 def read_graph(path: Path, root: str | None, relations: Sequence[str]) -> Relations:
     """The graph in a file, or the part of it that is below `root`. Terms of an ontology are called "name (code)"."""
-    with named(path):
-        if is_matrix(path):
-            if root is not None:
-                raise click.UsageError(f"--root is for trees and ontologies, but {path} holds a matrix.")
-            return as_relations(path)
-        found = load_edges(path, root=root, relations=relations)
+    if is_matrix(path):
+        if root is not None:
+            raise click.UsageError(f"--root is for trees and ontologies, but {path} holds a matrix.")
+        return as_relations(path)
+    found = load_edges(path, root=root, relations=relations)
     if found.codes is not None:
         codes = zip(found.names, found.codes, strict=True)
         found = found._replace(names=[f"{name} ({code})" if code and code not in name else name for name, code in codes])

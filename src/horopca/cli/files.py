@@ -125,10 +125,9 @@ class Reading(NamedTuple):
 def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = False, values: Collection[str] = ()) -> Table:
     """The table in a file, with the model that ``--model auto`` finds, and clipped; `values` are no coordinates."""
     reading = reading or Reading()
-    with named(path):
-        table = read_table(path, reading.key)
-        numeric = [name for name in table.names or () if name in values]
-        table = with_columns(table, path, columns=chosen_columns(path, reading.key), values=numeric)
+    table = read_table(path, reading.key)
+    numeric = [name for name in table.names or () if name in values]
+    table = with_columns(table, path, columns=chosen_columns(path, reading.key), values=numeric)
     if not allow_nonfinite:
         check_finite([table.X], path)
     if reading.model is None and reading.curvature is None and table.model is None:

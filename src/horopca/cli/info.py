@@ -14,7 +14,7 @@ from ..geometry import ModelName, radius
 from ..io import Table
 from ..io.arrays import map_npy
 from ..io.description import QUANTILES, Description, describe
-from ..io.files import FormatError, listed, named, printable, with_columns
+from ..io.files import FormatError, listed, printable, with_columns
 from ..io.metadata import read_side_file, with_metadata
 from ..io.streaming import can_stream
 from ..metrics import flatness
@@ -46,9 +46,7 @@ def info(input: Path, reading: Reading) -> None:
     """
     plain = reading._replace(model=None, curvature=None) == Reading() and not isinstance(reading.curvature, str)
     if plain and can_stream(input):
-        with named(input):
-            table = with_metadata(Table(map_npy(input)), read_side_file(input), input)
-        table = with_columns(table, input)
+        table = with_columns(with_metadata(Table(map_npy(input)), read_side_file(input), input), input)
     else:
         try:
             table = read(input, reading, allow_nonfinite=True)

@@ -13,7 +13,7 @@ import numpy as np
 from .. import plots
 from ..explorer.edges import load_row_edges
 from ..io import load_labels, save
-from ..io.files import Budget, existing, listed, named
+from ..io.files import Budget, existing, listed
 from ..io.metadata import LABEL_COLUMN
 from ..io.text import ending, is_number, open_lines, table_rows
 from ..plots.palette import COLOURS
@@ -55,18 +55,14 @@ class Points(NamedTuple):
             return None
         if str(source) in self.columns:
             return [str(value) for value in self.columns[str(source)]]
-        with named(source):
-            found = load_labels(source)
+        found = load_labels(source)
         if len(found) != len(self.X):
             raise ValueError(f"{source} must hold one {noun} for each of the {len(self.X)} rows, but holds {len(found)}.")
         return found
 
     def edges(self, path: Path | None) -> np.ndarray | None:
         """Pairs of rows (m, 2) in a file."""
-        if path is None:
-            return None
-        with named(path):
-            return load_row_edges(path, self.names)
+        return None if path is None else load_row_edges(path, self.names)
 
     def row(self, name: str, option: str) -> int:
         """The row of a point by its name (with or without its code), its code, its number, or a part of its name."""
@@ -174,8 +170,7 @@ def annotate(points: Points, reading: Reading) -> Points:
     """Points with the columns of ``--metadata`` too, and the columns to colour by."""
     columns, colours, names, note = dict(points.columns), reading.colour_by or [], points.names, None
     if reading.metadata is not None:
-        with named(reading.metadata):
-            table = _read_table(reading.metadata, len(points.X))
+        table = _read_table(reading.metadata, len(points.X))
         joined, names, note = _join(table, names, len(points.X), reading.metadata)
         columns |= joined
         colours = colours or (list(joined) if len(table) == 1 else [])

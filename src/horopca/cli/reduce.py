@@ -19,7 +19,6 @@ from ..estimators.base import HyperbolicReduction
 from ..estimators.fitting import fitted_coordinates
 from ..io import FORMATS, Table, load_fitted, save_fitted
 from ..io.arrays import Source
-from ..io.files import named
 from ..io.fits import provenance
 from ..io.metadata import read_side_file, with_metadata
 from ..io.output import OutputSet, check_output
@@ -162,8 +161,7 @@ class Reduction:
         self.method = self.method or (opt.DEFAULT_METHOD if self.plot is None else PICTURE_METHOD)
         components = self.n_components = self.n_components or 2
         if self.from_fit is not None:
-            with named(self.from_fit):
-                self.fitted = load_fitted(self.from_fit)
+            self.fitted = load_fitted(self.from_fit)
             if not isinstance(self.fitted, HyperbolicReduction) or getattr(self.fitted, "metric", "hyperbolic") != "hyperbolic":
                 kind = type(self.fitted).__name__
                 raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {kind}.")

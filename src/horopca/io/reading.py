@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import map_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .files import FormatError, Table, check_finite, existing, matrix, with_columns
+from .files import FormatError, Table, check_finite, existing, matrix, named, with_columns
 from .graphs import TREES, graph_format
 from .metadata import COLUMNS, read_side_file, with_metadata
 from .subprocess_reader import in_subprocess
@@ -128,7 +128,8 @@ def read_table(path: Path, key: str | None) -> Table:
     if key is not None and not several and suffix not in TABLES:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many or name in TABLES)
         raise ValueError(f"key={key!r} selects an array or columns of a file ({choosable}), but {path} is not one.")
-    metadata = read_side_file(path)
-    kinds = metadata.get(COLUMNS)
-    table = reader(path, key) if kinds is None else read_stated_table(path, DELIMITERS.get(suffix, ","), kinds)
+    with named(path):
+        metadata = read_side_file(path)
+        kinds = metadata.get(COLUMNS)
+        table = reader(path, key) if kinds is None else read_stated_table(path, DELIMITERS.get(suffix, ","), kinds)
     return with_metadata(table, metadata, path)

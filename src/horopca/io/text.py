@@ -18,7 +18,7 @@ from typing import IO, TextIO, cast
 import numpy as np
 
 from .arrays import map_npy
-from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, with_values
+from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, named, with_values
 from .metadata import COLUMN_KINDS, COLUMNS
 
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
@@ -91,7 +91,7 @@ def read_whole(path: Path, budget: Budget) -> str:
 def beginning(path: Path) -> str:
     """The first characters of a file, without what is not UTF-8 in them; empty if they cannot be decompressed."""
     try:
-        with open_bytes(path) as file:
+        with named(path), open_bytes(path) as file:
             return file.read(PIECE).decode("utf-8-sig", "replace")
     except UNPACKING_ERRORS:
         return ""
