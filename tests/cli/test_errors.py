@@ -148,6 +148,7 @@ def files(folder):
         ("reduce points.npy --metadata bytes.tsv", "not text in UTF-8"),
         ("reduce --dask tcp://127.0.0.1:9 in.zarr", "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
         ("reduce --dask local store.zarr -o out.csv", "must end in .zarr"),
+        ("reduce points.npy -o out.zarr", "must end in .npy, .npz, .csv, .tsv, .h5ad."),
         ("reduce --dask local store.zarr -o no/out.zarr", "there is no folder"),
         ("reduce --dask local points.npy -o store.zarr", "exists already"),
         ("reduce --dask local store.zarr -o precious.zarr --force", "is not a Zarr store"),

@@ -98,11 +98,6 @@ def test_a_file_is_never_in_memory_as_a_whole(folder):
     (folder / "x.npy").unlink()
 
 
-def test_names_and_classes_beside_an_npy_file_are_counted():
-    found = save("points.npy", TREE.points, TREE.labels, names=[f"node {i}" for i in range(40)])
-    assert "names yes classes 4" in done("info", found)
-
-
 @pytest.mark.parametrize("name", ["points.npz", "points.npy"])
 def test_a_model_that_the_file_or_an_option_states_is_used(name):
     save(name, TREE.points / 2, model="klein", curvature=-4.0)

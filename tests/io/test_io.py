@@ -30,6 +30,7 @@ def test_dtypes(tmp_path):
     ("text", "labels", "names"),
     [
         (".1,.2\n.3,.4\n", None, None),
+        ("0,.1,.2\n1,.3,.4\n", ["0", "1"], None),  # the index of a data frame
         ("x,y\n.1,.2\n.3,.4\n", None, ["x", "y"]),
         ("# x,y\n.1,.2\n.3,.4\n", None, ["x", "y"]),
         ("0,1\n.1,.2\n.3,.4\n", None, ["0", "1"]),
@@ -69,6 +70,14 @@ def test_header_and_labels_are_recognised(tmp_path, text, labels, names):
 def test_words_and_numbers_separated_by_blanks(tmp_path, text, labels):
     table = load(write(tmp_path / "points.txt", text))
     assert np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4]]) and table.labels == labels
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz"])
+@pytest.mark.parametrize("mark", [", ", "\t", ";", " "])
+def test_whole_numbers_are_coordinates(tmp_path, name, mark):
+    for values in (np.arange(6.0).reshape(2, 3), np.arange(3.0)[:, None]):
+        np.savetxt(tmp_path / name, values, fmt="%g", delimiter=mark)
+        assert np.array_equal(load(tmp_path / name).X, values)
 
 
 NAMED = {"name": ["cat", "lion", "dog"], "class": ["feline", "feline", "canine"]}

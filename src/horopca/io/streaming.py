@@ -292,10 +292,9 @@ class Job:
 # ---------------------------------------------------------------- before the work
 
 
-def is_large(path: str | Path) -> bool:
+def is_large(path: Path) -> bool:
     """Whether a file is better reduced one block at a time: a ``.npy`` of more than 64 MiB, of float32 or float64."""
-    path = Path(path)
-    return path.is_file() and path.stat().st_size > LARGE and can_stream(path)
+    return can_stream(path) and path.stat().st_size > LARGE
 
 
 def can_stream(path: Path) -> bool:
