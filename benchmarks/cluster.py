@@ -24,7 +24,7 @@ from rich.table import Table
 from horopca import HoroPCA
 from horopca.estimators.fitting import fitted_coordinates
 from horopca.geometry import from_hyperboloid, lift
-from horopca.io.stores import open_store, save_store
+from horopca.io.stores import open_store, write_store
 from horopca.statistics.pairs import sampled_mean_square_distance
 
 WORKERS, LIMIT = 4, 1 << 30
@@ -60,7 +60,7 @@ def generate(path: Path, rows: int) -> None:
     import dask.array as da
 
     chunks = da.core.normalize_chunks((CHUNK_ROWS, -1), (rows, COLUMNS))
-    save_store(path, da.map_blocks(chunk_of_points, chunks=chunks, dtype=np.float64, meta=np.empty((0, COLUMNS))))
+    write_store(path, da.map_blocks(chunk_of_points, chunks=chunks, dtype=np.float64, meta=np.empty((0, COLUMNS))))
 
 
 def judged(fits: list[HoroPCA], X: np.ndarray) -> tuple[float, float]:
@@ -90,7 +90,7 @@ def main(rows: int, folder: str | None) -> None:
         before = {pid for pid, _ in client.run(peak).values()}
         X = open_store(store)
         fit, fitting = timed(HoroPCA(2, random_state=0).fit, X)
-        _, transforming = timed(save_store, Path(place) / "plane.zarr", fit.transform(X))
+        _, transforming = timed(write_store, Path(place) / "plane.zarr", fit.transform(X))
         peaks, driver = client.run(peak).values(), peak()[1]
         rng = np.random.default_rng(1)
         subset = X[np.sort(rng.choice(rows, size=min(rows, SUBSET), replace=False))].compute()

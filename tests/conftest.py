@@ -22,7 +22,7 @@ settings.load_profile("horopca")
 
 # The longest tests and those that wait for browsers run first, so that no process waits for another at the end.
 LONG = [
-    "estimators/test_layers.py", "reproduction/test_reproduction.py", "cli/test_reduce_dask.py", "embed/test_embed.py",
+    "estimators/test_layers.py", "reproduction/test_reproduction.py", "embed/test_embed.py",
     "fuzz/test_files.py", "cli/test_map.py", "explorer/test_picture_browser.py", "explorer/test_navigation_browser.py",
     "explorer/test_original_browser.py", "explorer/test_files_browser.py",
 ]  # fmt: skip

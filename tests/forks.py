@@ -34,6 +34,17 @@ for line in sys.stdin:
         os._exit(0)
     print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+# Prepended to code, kills the process at one of its calls of a function of `os`; `calls` of them are made before.
+KILL = """
+real, count = getattr(os, call), int(calls)
+def deadly(*arguments, **options):
+    global count
+    count -= 1
+    if count < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments, **options)
+setattr(os, call, deadly)
+"""
 
 
 class Runner:

@@ -1,6 +1,7 @@
 """Run a command as a user would, and check how it ends."""
 
 import json
+from pathlib import Path
 
 from click.testing import CliRunner, Result
 
@@ -38,3 +39,8 @@ def refused(result: Result, text: str, code: int = 1) -> None:
     assert result.stdout == "" and "Traceback" not in result.stderr
     if code == 1:
         assert result.stderr.startswith("Error: ")
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """All files in a folder and below it."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -7,7 +7,7 @@ import pytest
 from horopca.embed import SarkarEmbedding
 from horopca.io import load
 
-from .running import done, refused, run, summary
+from .running import done, summary
 
 pytestmark = pytest.mark.usefixtures("folder")
 NAMES = ["cat", "feline", "lion", "sea cow", "mammal"]
@@ -33,13 +33,6 @@ def test_what_is_written_is_what_the_library_returns(tree):
     table, expected = load("points.npy"), SarkarEmbedding(2, model="lorentz", curvature=-0.5, random_state=0)
     assert np.array_equal(table.X, expected.fit_transform(tree))
     assert table.row_names == NAMES and table.model == "lorentz" and table.curvature == -0.5
-
-
-def test_a_scale_and_a_radius_that_the_model_cannot_hold(folder):
-    (folder / "path.edges").write_text("".join(f"{i} {i + 1}\n" for i in range(40)))
-    refused(run("embed", "path.edges", *SARKAR, "-o", "a.npz", "--set", "scale=2"), "max_radius is 12 in the model")
-    found = summary("embed", "path.edges", *SARKAR, "-o", "a.npz", "--set", "max_radius=30", "--set", "scale=0.5")
-    assert found["edge_length"] == 0.5
 
 
 @pytest.mark.parametrize("name", ["d.npy", "d.txt", "named.csv"])

@@ -10,9 +10,9 @@ import pytest
 from hierarchies import TREE
 from horopca import TangentPCA
 from horopca.io import save, save_fitted
-from horopca.io.stores import save_store
+from horopca.io.stores import write_store
 
-from .running import refused, run
+from .running import contents, refused, run
 
 NAMES = [f"node {i}" for i in range(40)]
 TEXTS = {
@@ -77,17 +77,13 @@ def files(folder):
     save("words.npy", 100 * (X - 0.5))
     save("time-less.npy", (X.T / (1 - (X**2).sum(axis=1))).T)
     save_fitted(TangentPCA(2).fit(X), "fit.npz")
-    save_store("store.zarr", da.from_array(X, chunks=(10, 5)))
+    write_store("store.zarr", da.from_array(X, chunks=(10, 5)))
     (folder / "precious.zarr").mkdir()
     (folder / "precious.zarr" / "letters.txt").write_text("dear")
     os.link("points.npy", "hard.npy")
     for name, target in (("soft.npy", "points.npy"), ("link.zarr", "store.zarr")):
         (folder / name).symlink_to(target)
     return folder
-
-
-def contents(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(
@@ -147,11 +143,12 @@ def contents(folder):
         ("reduce named.csv --metadata other.tsv -o out.csv", "no column with names of points, such as 'node 0'"),
         ("reduce points.npy --metadata other.tsv", "must hold one line for each of the 40 points, but holds 1"),
         ("reduce points.npy --metadata short.txt", "must hold one line for each of the 40 points, but holds 2"),
-        ("reduce points.npy --metadata ragged.tsv", "ragged.tsv, row 2: expected 2 values, but found 1"),
+        ("reduce points.npy --metadata ragged.tsv", "ragged.tsv, line 2: 1 values, but the first line has 2"),
         ("reduce points.npy --metadata absent.tsv", "There is no file absent.tsv"),
         ("reduce points.npy --metadata bytes.tsv", "not text in UTF-8"),
         ("reduce --dask tcp://127.0.0.1:9 in.zarr", "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
         ("reduce --dask local store.zarr -o out.csv", "must end in .zarr"),
+        ("reduce points.npy -o out.zarr", "must end in .npy, .npz, .csv, .tsv, .h5ad."),
         ("reduce --dask local store.zarr -o no/out.zarr", "there is no folder"),
         ("reduce --dask local points.npy -o store.zarr", "exists already"),
         ("reduce --dask local store.zarr -o precious.zarr --force", "is not a Zarr store"),

@@ -6,18 +6,11 @@ import pytest
 from hierarchies import TREE
 from horopca import TangentPCA
 from horopca.geometry import clip
-from horopca.io import load, save
+from horopca.io import save
 
-from .running import refused, run, said
+from .running import contents, refused, run, said
 
 NAMES = [f"node {i}" for i in range(40)]
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-# ---------------------------------------------------------------- all or nothing
 
 
 @pytest.mark.parametrize(
@@ -36,17 +29,6 @@ def test_outputs_are_written_all_or_none(folder, tree, monkeypatch, failing, nam
     if named == "a.png":
         refused(run("map", tree, "-d", 2, "--method", "sarkar"), "tree.png: No space left on device.")
     assert contents(folder) == before
-
-
-@pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.csv", "a.h5ad"])
-def test_names_and_classes_are_written_in_every_format(folder, name):
-    pytest.importorskip("h5py")
-    save("x.npz", TREE.points, TREE.labels, names=NAMES)
-    assert run("reduce", "x.npz", "--method", "tpca", "-o", name).exit_code == 0
-    assert load(name).labels == TREE.labels and load(name).row_names == NAMES
-
-
-# ---------------------------------------------------------------- reading
 
 
 def test_points_on_the_rim_are_moved_inside_by_clip(folder):

@@ -46,13 +46,6 @@ def test_a_curvature_that_the_file_holds():
     refused(run("info", "net.npz", "--curvature", "bias"), "the name of one in")
 
 
-def test_a_checkpoint_that_is_a_tensor_has_no_list_of_arrays():
-    torch = pytest.importorskip("torch")
-    torch.save(torch.as_tensor(TREE.points), "bare.pth")
-    printed = done("info", "bare.pth")
-    assert "5, float64" in printed and "arrays" not in printed
-
-
 def test_arrays_to_choose_from_are_listed():
     np.savez("net.npz", text=TREE.points, image=TREE.points, c=0.5)
     assert "arrays text 40×5, image 40×5, c = 0.5 points in one of text, image: pass --key" in done("info", "net.npz")
@@ -103,11 +96,6 @@ def test_a_file_is_never_in_memory_as_a_whole(folder):
     finally:
         tracemalloc.stop()
     (folder / "x.npy").unlink()
-
-
-def test_names_and_classes_beside_an_npy_file_are_counted():
-    found = save("points.npy", TREE.points, TREE.labels, names=[f"node {i}" for i in range(40)])
-    assert "names yes classes 4" in done("info", found)
 
 
 @pytest.mark.parametrize("name", ["points.npz", "points.npy"])

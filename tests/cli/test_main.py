@@ -35,9 +35,6 @@ def command_of(name):
     return getattr(import_module(f"horopca.cli.{name}"), name)
 
 
-# ---------------------------------------------------------------- help
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples_and_few_options(command):
     result = run(command, "--help")
@@ -84,9 +81,6 @@ def test_options_of_every_command_come_before_or_after_it(points):
     assert done("-q", "reduce", points, "--method", "tpca") == ""
 
 
-# ---------------------------------------------------------------- errors and warnings
-
-
 def test_fits_that_do_not_converge_are_reported_once(points):
     assert run("reduce", points, "--set", "max_iter=1", "--set", "n_init=2").stderr.count("Warning") == 1
 
@@ -125,9 +119,6 @@ def test_control_c_ends_with_130(tmp_path):
             writer.join(0.01)
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=300) == ("", "Interrupted.\n") and process.returncode == 130
-
-
-# ---------------------------------------------------------------- standard input and output
 
 
 def test_letters_that_the_encoding_of_a_pipe_lacks_are_escaped(points):
@@ -170,9 +161,6 @@ def test_messages_on_standard_input_do_not_name_a_temporary_file():
     assert "Warning: standard input: the first of 2 trees was read." in result.stderr
     refused(run("reduce", "-", stdin="0.1,0.2\n0.1,x\n0.3,0.1\n"), "standard input, line 2: 'x' is not a number")
     refused(run("reduce", "-", "--metadata", "-", stdin="0.1,0.2\n"), "only once", code=2)
-
-
-# ---------------------------------------------------------------- the model
 
 
 @pytest.mark.parametrize("words", ["reduce -k 1 --method tpca", "compare -k 1 --methods tpca", "plot", "view", "nearest 0"])

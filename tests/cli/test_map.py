@@ -40,10 +40,6 @@ def test_states_what_is_stable_with_the_clades_as_groups(folder):
     assert found.startswith("Changes in refits to random halves of the clades. ") and "positions (" in found
 
 
-def test_only_what_is_below_the_root_is_drawn():
-    assert summary("map", "tree.edges", *SARKAR, "--root", "feline")["n_nodes"] == 3
-
-
 def test_a_tree_is_laid_out_without_crossings_and_without_invented_names(folder):
     (folder / "tree.treefile").write_text("((A_1:1,B:1):1,(C:1,(D:1,E:1)DE:1):1);")  # known by its content
     assert summary("map", "tree.treefile", "--plot", "a.svg")["method"] == "tree"
@@ -75,15 +71,6 @@ def test_names_and_edges_of_the_picture(folder, names, more):
     written = {name for name in leaves | {"feline", "mammal"} if f">{name}<" in drawn}
     assert written == {"none": set(), "leaves": leaves, "all": leaves | {"feline", "mammal"}}[names]
     assert ("LineCollection" in drawn) == (not more)
-
-
-@pytest.mark.parametrize("method", [SARKAR, ()])
-def test_the_largest_component_is_drawn_on_demand(folder, method):
-    (folder / "two.edges").write_text("a b\nx y\ny z\n")
-    assert summary("map", "two.edges", *method, "--set", "largest_component=true")["n_nodes"] == 3
-
-
-# ---------------------------------------------------------------- clades
 
 
 def parents(*parent):

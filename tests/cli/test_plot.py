@@ -29,12 +29,3 @@ def files(folder):
 def test_plot_draws(folder, arguments):
     assert "picture.png" in done("plot", *arguments, "-o", "picture.png")
     assert (folder / "picture.png").read_bytes().startswith(PNG)
-
-
-def test_names_are_written(folder):
-    counts = {}
-    for names in ("none", "leaves", "all"):
-        words = ("--metadata", "about.csv", "--edges", "edges.tsv", "--names", names)
-        done("plot", "plane.npy", *words, "-o", "a.svg", "--force")
-        counts[names] = sum(f">node {i}<" in (folder / "a.svg").read_text() for i in range(40))
-    assert counts["none"] == 0 < counts["leaves"] < counts["all"]

@@ -88,9 +88,6 @@ def test_without_matplotlib_the_error_says_what_to_install(points, monkeypatch):
         refused(run(command, points, "--plot", "disk.png"), "pip install matplotlib")
 
 
-# ---------------------------------------------------------------- --set NAME=VALUE
-
-
 @pytest.mark.parametrize(
     ("method", "settings"),
     [
@@ -117,10 +114,3 @@ def test_help_lists_the_parameters_of_every_method():
             name for name in make_reduction(method, 2).get_params() if name not in {*elsewhere, *METHODS[method].options}
         }
     assert "--set help" in run("embed", "--help").stdout
-
-
-def test_a_stretch_brings_the_spine_and_the_objective_that_it_needs(folder):
-    points, few = save("points.npy", TREE.points[:15]), ("--set", "n_init=1", "--set", "tol=1e-3")
-    alone = summary("reduce", points, "--set", "stretch=true", *few)
-    named = summary("reduce", points, "--method", "horopca-stretch", *few)
-    assert alone["parameters"]["stretch"] and alone["distortion"] == named["distortion"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blocks import BLOCK, POINTS, D, N
-from forks import Runner
+from forks import KILL, Runner
 from horopca import EuclideanPCA, HyperbolicMDS, TangentPCA, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
 from horopca.io.streaming import PARTIAL
@@ -72,20 +72,6 @@ def runner():
     runner.close()
 
 
-KILLED = """
-streaming.LARGE = int(large)
-real, count = os.link, int(calls)
-def deadly(*arguments, **options):
-    global count
-    count -= 1
-    if count < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*arguments, **options)
-os.link = deadly
-main(command.split(), standalone_mode=False)
-"""
-
-
 @pytest.mark.parametrize("large", [1000, 1 << 30])
 def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(tmp_path, points, runner, monkeypatch, large):
     """At every moment one output may have its name and another not. The same command then writes them all."""
@@ -98,10 +84,11 @@ def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(
     complete = ["fit.npz", "out.npy", "out.npy.json"]
     assert run(*command.split()).exit_code == 0 and files(folder) == complete
     expected = {name: (folder / name).read_bytes() for name in complete}
+    code = f"{KILL}\nstreaming.LARGE = int(large)\nmain(command.split(), standalone_mode=False)"
     for calls in range(60):
         for file in folder.iterdir():
             file.unlink()
-        status, message = runner.run(KILLED, calls=calls, command=command, large=large)
+        status, message = runner.run(code, call="link", calls=calls, command=command, large=large)
         if status == 0:
             break
         found = {name: (folder / name).read_bytes() for name in complete if (folder / name).exists()}

@@ -1,6 +1,6 @@
-"""``make fuzz MINUTES=20``: odd arrays, damaged files and faults while files are written, with tables of the outcomes.
+"""``make fuzz MINUTES=20``: odd arrays, and damaged files, with tables of the outcomes.
 
-``python -m fuzz arrays --minutes 60 --seed 1`` tries one of the three. Ctrl-C ends it after the current round, with the table.
+``python -m fuzz arrays --minutes 60 --seed 1`` tries one of the two. Ctrl-C ends it with the table.
 """
 
 from __future__ import annotations
@@ -9,29 +9,24 @@ import argparse
 import os
 import sys
 import time
-from functools import partial
-from pathlib import Path
 
-from fuzz import arrays, faults, files
+from fuzz import arrays, files
 from fuzz.rounds import as_table, fuzz
 
-SHARES = {"arrays": 2, "files": 2, "faults": 1}  # of the time
+FUZZERS = {"arrays": arrays, "files": files}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Try odd arrays, damaged files and faults.")
-    parser.add_argument("what", nargs="*", choices=[[], *SHARES], help="what to try: arrays, files, faults; default: all")
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Try odd arrays and damaged files.")
+    parser.add_argument("what", nargs="*", choices=[[], *FUZZERS], help="what to try: arrays, files; default: both")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, help="a number of rounds of all kinds instead of a time")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"), help="default: a new one")
-    parser.add_argument("--keep", type=Path, help="folder for files with neither a result nor a clear error")
     options = parser.parse_args()
-    chosen, defects = options.what or list(SHARES), 0
-    trying = {"arrays": arrays.trying, "files": partial(files.trying, keep=options.keep), "faults": faults.trying}
+    chosen, defects = options.what or list(FUZZERS), 0
     for what in chosen:
-        start = time.monotonic()
-        seconds = 60 * options.minutes * SHARES[what] / sum(SHARES[other] for other in chosen)
-        with trying[what](options.seed) as (kinds, attempt):
+        start, seconds = time.monotonic(), 60 * options.minutes / len(chosen)
+        with FUZZERS[what].trying(options.seed) as (kinds, attempt):
             counts, findings = fuzz(kinds, attempt, rounds=options.rounds, seconds=None if options.rounds else seconds)
         defects += len(findings)
         minutes = (time.monotonic() - start) / 60

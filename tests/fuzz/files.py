@@ -11,15 +11,15 @@ from random import Random
 from fuzz import valid
 from fuzz.limits import Reader
 from fuzz.mutation import mutated
-from fuzz.rounds import CLEAR, Attempt
+from fuzz.rounds import Attempt
 from fuzz.samples import KINDS, make
 
 BUDGET = 1 << 26  # bytes that a damaged file may take
 
 
 @contextmanager
-def trying(seed: int, keep: Path | None = None) -> Iterator[tuple[dict[str, int], Attempt]]:
-    """The kinds of files and how often they are tried, and the function that tries one; `keep` is a folder for defects."""
+def trying(seed: int) -> Iterator[tuple[dict[str, int], Attempt]]:
+    """The kinds of files and how often they are tried, and the function that tries one."""
     samples = {name: make(name) for name in KINDS}
     kinds = {name: sample.every for name, sample in samples.items()}
     kinds |= {f"valid: {name}": every for name, (_, every) in valid.VALID.items()}
@@ -34,9 +34,6 @@ def trying(seed: int, keep: Path | None = None) -> Iterator[tuple[dict[str, int]
             path = Path(folder) / f"case{random.choice(sample.endings)}"
             path.write_bytes(mutated(sample, list(samples.values()), random))
             answer = reader(path, sample.function)
-            if keep is not None and answer["outcome"] not in CLEAR:
-                keep.mkdir(parents=True, exist_ok=True)
-                (keep / f"{number}-{kind.replace(' ', '-')}{path.suffix}").write_bytes(path.read_bytes())
             path.unlink()
             return answer["outcome"], answer["message"]
 

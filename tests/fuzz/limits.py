@@ -26,15 +26,15 @@ from fuzz.rounds import only_notes
 from horopca import io
 from horopca.io import subprocess_reader
 
+MEGABYTES = 1024  # that the process may take beyond what it has at its start
+SECONDS = 120.0  # that it may take for a file
+
 
 class Reader:
-    """Reads files in a process that may take `megabytes` more than it does at its start, and `seconds` for each.
+    """Reads files in a process with limits. Formats of libraries are read by forks of it, which has loaded the libraries."""
 
-    Formats of libraries are read by forks of the process, which has loaded the libraries.
-    """
-
-    def __init__(self, megabytes: int = 1024, seconds: float = 120.0, budget: float | None = None) -> None:
-        self.settings, self.seconds = {"megabytes": megabytes, "budget": budget}, seconds
+    def __init__(self, budget: float | None = None) -> None:
+        self.budget = budget
         self.process: subprocess.Popen[bytes] | None = None
 
     def __call__(self, path: Path, function: str = "load") -> dict[str, Any]:
@@ -42,15 +42,15 @@ class Reader:
         process = self.process or self._started()
         process.stdin.write(json.dumps({"path": str(path), "function": function}).encode() + b"\n")
         process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], self.seconds)
+        ready, _, _ = select.select([process.stdout], [], [], SECONDS)
         if answer := process.stdout.readline() if ready else b"":
             return json.loads(answer)
         self.close()
         outcome = "crash" if ready else "hang"
-        return {"outcome": outcome, "message": f"ended with {process.returncode}", "megabytes": 0, "seconds": self.seconds}
+        return {"outcome": outcome, "message": f"ended with {process.returncode}", "megabytes": 0, "seconds": SECONDS}
 
     def _started(self) -> subprocess.Popen[bytes]:
-        command, pipe = [sys.executable, "-m", "fuzz.limits", json.dumps(self.settings)], subprocess.PIPE
+        command, pipe = [sys.executable, "-m", "fuzz.limits", json.dumps(self.budget)], subprocess.PIPE
         options = {"stderr": subprocess.DEVNULL, "env": ENVIRONMENT, "cwd": TESTS, "start_new_session": True}  # not by Ctrl-C
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, **options)
         assert self.process.stdout.readline() == b"ready\n"
@@ -69,12 +69,12 @@ class Reader:
         self.close()
 
 
-def _serve(megabytes: int, budget: float | None) -> None:
+def _serve(budget: float | None) -> None:
     for library in ("h5py", "pyarrow.parquet", "scipy.io", "torch", "Bio.Phylo", "pronto"):  # their memory does not count
         import_module(library)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # for what libraries print
-    resource.setrlimit(resource.RLIMIT_AS, ((_status("VmSize") << 10) + (megabytes << 20), resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, ((_status("VmSize") << 10) + (MEGABYTES << 20), resource.RLIM_INFINITY))
     only_notes()
     subprocess_reader.CPU_SECONDS = 2.0  # all files are small
     subprocess_reader.subprocess.run = forks = Forks()
@@ -142,4 +142,4 @@ def _status(name: str) -> int:
 
 
 if __name__ == "__main__":
-    _serve(**json.loads(sys.argv[1]))
+    _serve(json.loads(sys.argv[1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import contextlib
 import sys
 import time
 import warnings
@@ -22,10 +22,9 @@ def only_notes() -> None:
 
 def fuzz(kinds: dict[str, int], attempt: Attempt, *, seconds: float | None = None, rounds: int | None = None) -> Outcomes:
     """Try all kinds in rounds, some of them only in every so many, until the time or the number is reached or Ctrl-C."""
-    counts, findings, number, stopped, start = Counter[tuple[str, str]](), list[str](), 0, list[int](), time.monotonic()
-    before = {kind: signal.signal(kind, lambda *_: stopped.append(1)) for kind in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        while not stopped and number != rounds and (seconds is None or time.monotonic() - start < seconds):
+    counts, findings, number, start = Counter[tuple[str, str]](), list[str](), 0, time.monotonic()
+    with contextlib.suppress(KeyboardInterrupt):
+        while number != rounds and (seconds is None or time.monotonic() - start < seconds):
             for kind, every in kinds.items():
                 if number % every == 0:
                     outcome, message = attempt(kind, number)
@@ -34,9 +33,6 @@ def fuzz(kinds: dict[str, int], attempt: Attempt, *, seconds: float | None = Non
                         findings.append(f"{kind}, case {number}: {outcome}: {message}")
                         print(findings[-1], file=sys.stderr, flush=True)  # at once: a run may take hours
             number += 1
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
     return counts, findings
 
 

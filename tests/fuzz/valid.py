@@ -54,9 +54,6 @@ def _sizes(rng: np.random.Generator) -> tuple[int, int]:
     return int(rng.integers(1, 6)), int(rng.integers(1, 5))
 
 
-# ---------------------------------------------------------------- written by `save`
-
-
 def _saved(suffix: str) -> Callable[[Path, np.random.Generator], Pairs]:
     def kind(folder: Path, rng: np.random.Generator) -> Pairs:
         n, d = _sizes(rng)
@@ -75,9 +72,6 @@ def _saved(suffix: str) -> Callable[[Path, np.random.Generator], Pairs]:
         return pairs
 
     return kind
-
-
-# ---------------------------------------------------------------- written as other tools do
 
 
 def _savetxt(folder: Path, rng: np.random.Generator) -> Pairs:
@@ -130,45 +124,6 @@ def _edge_list(folder: Path, rng: np.random.Generator) -> Pairs:
     return [(read, [(names[i], names[j]) for i, j in ends]), (found.weights, lengths if way in (1, 2) else None)]
 
 
-def _tree(nexus: bool) -> Callable[[Path, np.random.Generator], Pairs]:
-    def kind(folder: Path, rng: np.random.Generator) -> Pairs:
-        n = int(rng.integers(2, 9))
-        parents = [-1, *(int(rng.integers(0, i)) for i in range(1, n))]
-        names = [f"{name}{i}" if rng.random() < 0.5 else f"{_quotable(rng)}{i}'s" for i, name in enumerate(words(rng, n))]
-        lengths = 10.0 ** rng.uniform(-9, 3, n) if rng.random() < 0.7 else None
-        comment = "[&&NHX:S=human]" if rng.random() < 0.2 else ""
-        translate = {name: str(100 + i) for i, name in enumerate(names)} if nexus and rng.random() < 0.5 else {}
-        spelled = [translate.get(name, _quoted(name)) for name in names]
-
-        def below(node: int) -> str:
-            children = [below(child) for child in range(1, n) if parents[child] == node]
-            inside = f"({', '.join(children)})" if children else ""
-            return f"{inside}{spelled[node]}{comment}{'' if lengths is None else f':{lengths[node]}'}"
-
-        table = ", ".join(f"{short} {_quoted(name)}" for name, short in translate.items())
-        block = f"#NEXUS\nBEGIN TREES;\n{f'TRANSLATE {table};' if table else ''}\nTREE one = [&R] "
-        path = folder / ("tree.nex" if nexus else "tree.nwk")
-        path.write_text(f"{block if nexus else ''}{below(0)};\n{'END;' if nexus else ''}\n", encoding="utf-8")
-        found = load_edges(path)
-        read = {found.names[child]: found.names[parent] for child, parent in found.edges}
-        pairs: Pairs = [(sorted(found.names), sorted(names)), (read, {names[i]: names[parents[i]] for i in range(1, n)})]
-        weights = (
-            {} if found.weights is None else {found.names[i]: w for (i, _), w in zip(found.edges, found.weights, strict=True)}
-        )
-        return [*pairs, (weights, {} if lengths is None else {names[i]: lengths[i] for i in range(1, n)})]
-
-    return kind
-
-
-def _quotable(rng: np.random.Generator) -> str:
-    """Text for a name between quotation marks."""
-    return "t" + "".join(letter for letter in text(rng) if letter not in "\r\n\t\u2028\u0085")
-
-
-def _quoted(name: str) -> str:
-    return name if all(letter in PLAIN for letter in name) else "'" + name.replace("'", "''") + "'"
-
-
 # Functions that write and read a file in a folder, and how often they are tried: libraries read in a process of their own.
 VALID: dict[str, tuple[Callable[[Path, np.random.Generator], Pairs], int]] = {
     **{f"saved, {suffix}": (_saved(suffix), 1) for suffix in (".npy", ".npz", ".csv", ".tsv")},
@@ -177,8 +132,6 @@ VALID: dict[str, tuple[Callable[[Path, np.random.Generator], Pairs], int]] = {
     "pandas, to_csv": (_to_csv, 2),
     "word2vec, text": (_word2vec, 1),
     "networkx, edge lists": (_edge_list, 1),
-    "Newick": (_tree(False), 1),
-    "Nexus": (_tree(True), 1),
 }
 
 

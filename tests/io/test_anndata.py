@@ -18,6 +18,7 @@ def adata():
     import pandas
 
     obs = {"type": pandas.Categorical(TREE.labels), "age": np.arange(len(NAMES)) / 2}
+    obs["kind"] = pandas.Categorical(["a", None, "b", *["a"] * (len(NAMES) - 3)])
     return ad.AnnData(np.ones((len(NAMES), 2)), pandas.DataFrame(obs, index=NAMES), obsm={"X_poincare": TREE.points})
 
 
@@ -75,15 +76,10 @@ def test_anndata_reads_new_file(tmp_path):
     assert table.row_names == NAMES and table.labels == TREE.labels
 
 
-def test_numeric_observations_are_values(tmp_path, adata):
+def test_columns_of_observations(tmp_path, adata):
+    adata.uns["kind_colors"], adata.uns["type_colors"] = ["#ff0000", "#00FF00ff"], ["red"] * 4
     adata.write_h5ad(tmp_path / "cells.h5ad")
     table = load(tmp_path / "cells.h5ad")
     assert table.X.shape == TREE.points.shape and table.values["age"].tolist() == (np.arange(len(NAMES)) / 2).tolist()
+    assert table.words["kind"][:3] == ["a", "", "b"] and table.colours == {"kind": {"a": "#ff0000", "b": "#00FF00"}}
     assert load(tmp_path / "cells.h5ad", labels="age").labels[:3] == ["0", "0.5", "1"]
-
-
-def test_input_is_never_replaced(tmp_path, adata):
-    adata.write_h5ad(tmp_path / "cells.h5ad")
-    refused(
-        run("reduce", tmp_path / "cells.h5ad", "-o", tmp_path / "cells.h5ad", "--force"), "is the same file as INPUT", code=2
-    )

@@ -38,23 +38,6 @@ def test_tensors_and_missing_values(tmp_path):
         describe(pandas.DataFrame({"x": ["a", "b"]}))
 
 
-def test_ambiguous_rows_have_no_model():
-    found = describe(2 * Z)
-    assert (found.model, found.candidates, set(found.radius)) == (
-        None,
-        ("lorentz-space", "tangent"),
-        {"lorentz-space", "tangent"},
-    )
-    assert found.evidence == "norms from 0.429 to 1.44: outside the unit ball"
-
-
-def test_curvature_of_lorentz_rows():
-    for curvature in (-0.1, -2.0):
-        found = describe(x / np.sqrt(-curvature))
-        assert found.model == "lorentz" and np.isclose(found.curvature, curvature)
-        assert np.isclose(found.radius["lorentz"][1.0], radius(x).max() / np.sqrt(-curvature))
-
-
 def test_radii_of_every_candidate():
     X = np.random.default_rng(0).normal(size=(50, 4)) * 10
     found = describe(X)

@@ -4,6 +4,7 @@ Each is read in a process with a limit on its memory. The limit on its growth is
 files as small as these, twice: as they come from the file, and as floating-point numbers.
 """
 
+import os
 import pickle
 import struct
 import subprocess
@@ -32,7 +33,7 @@ MEGABYTES = 1024  # three times the limit of a small file, and 256 MiB
 
 @pytest.fixture(scope="module")
 def reader():
-    with Reader(megabytes=1024) as reader:
+    with Reader() as reader:
         yield reader
 
 
@@ -56,9 +57,6 @@ def swollen(path, name, content, claim):
         raw[at + size : at + size + 4] = struct.pack("<I", claim)
     path.write_bytes(raw)
     return path
-
-
-# ---------------------------------------------------------------- pickles
 
 
 def nested(depth):
@@ -94,6 +92,45 @@ def test_pickle_that_expands_or_hangs_raises_error(tmp_path, raises, name, progr
     raises(tmp_path / name, name)
 
 
+class Trap:
+    """Unpickling this would run a command."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return (os.system, (f"touch {self.mark}",))
+
+
+TRAPS = {  # what is written to a path for a trap, and the error
+    **{
+        f"a.{suffix}": (lambda path, trap: path.write_bytes(pickle.dumps(trap)), "a.")
+        for suffix in ("kv", "mat", "h5ad", "bin")
+    },
+    "a.npy": (lambda path, trap: np.save(path, np.array([trap])), "holds Python objects"),
+    "b.npy": (lambda path, trap: path.write_bytes(pickle.dumps(trap)), "damaged"),
+    "a.npz": (lambda path, trap: np.savez(path, X=np.array([trap])), "holds Python objects"),
+    "b.npz": (lambda path, trap: zipped(path, {"X.npy": pickle.dumps(trap)}), "damaged"),
+    "c.npz": (lambda path, trap: np.savez(path, X=X, labels=np.array([trap] * 6)), "must hold words or numbers in 'labels'"),
+    "a.pth": (lambda path, trap: torch().save({"X": torch().tensor(X), "objects": trap}, path), "objects that are not read"),
+    "b.pth": (lambda path, trap: torch().save(trap, path, _use_new_zipfile_serialization=False), "objects that are not read"),
+}
+
+
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_no_pickle_is_executed(tmp_path, raises, name):
+    path, mark, (write, message) = tmp_path / name, tmp_path / "mark", TRAPS[name]
+    write(path, Trap(mark))
+    raises(path, message)
+    assert not mark.exists()
+    pickle.loads(pickle.dumps(Trap(mark)))
+    assert mark.exists()  # the trap works
+
+
 def test_processor_time_is_limited(tmp_path, monkeypatch):
     """Hashing the key would take 2^64 steps, so that only the limit can end the process."""
     monkeypatch.setattr(subprocess_reader, "CPU_SECONDS", 1.0)
@@ -110,9 +147,6 @@ def test_crashed_library_raises_error(tmp_path, monkeypatch, status, how):
     monkeypatch.setattr("horopca.io.subprocess_reader.subprocess.run", ended)
     with pytest.raises(ValueError, match=f"the process that read it ended {how}"):
         load(tmp_path / "a.h5ad")
-
-
-# ---------------------------------------------------------------- NumPy
 
 
 PLAIN = {"X.npy": npy(X)}
@@ -140,9 +174,9 @@ def test_memory_limit(tmp_path):
         load(path)
     with pytest.raises(ValueError, match="nbytes must be"), memory_limit(0):
         pass
-
-
-# ---------------------------------------------------------------- columns and containers
+    for limit, status in (("1e5", 1), ("1e9", 0)):
+        done = CliRunner().invoke(main, ["--max-memory", limit, "info", str(path)])
+        assert done.exit_code == status and ("--max-memory" in done.stderr) == bool(status)
 
 
 def test_parquet_that_expands_raises_error(tmp_path, raises):
@@ -207,9 +241,6 @@ def test_observations_with_one_long_repeated_name(tmp_path, raises):
     raw[where : where + 16 * n] = raw[where : where + 16] * n
     (tmp_path / "a.h5ad").write_bytes(raw)
     raises(tmp_path / "a.h5ad", "a.h5ad is damaged")
-
-
-# ---------------------------------------------------------------- every format
 
 
 def matlab():
@@ -349,24 +380,6 @@ ENTRIES = {"data": np.ones(3), "indices": np.array([1, 2, 3]), "indptr": np.arra
 def test_sparse_matrix_with_wrong_indices_raises_error(tmp_path, raises, wrong):
     np.savez(tmp_path / "a.npz", **{"format": np.array("csr"), **ENTRIES, **wrong})
     raises(tmp_path / "a.npz", "a.npz", function="graphs.load_adjacency")
-
-
-def test_no_pickle_is_executed(tmp_path, raises):
-    class Trap:
-        def __reduce__(self):
-            return pytest.fail, ("a file was unpickled",)
-
-    for suffix in ("pth", "npy", "npz", "kv", "mat", "h5ad", "parquet", "bin"):
-        path = tmp_path / f"trap.{suffix}"
-        path.write_bytes(pickle.dumps(Trap()))
-        raises(path, str(path))
-
-
-def test_command_line_memory_limit(tmp_path):
-    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((1 << 10, 1 << 4)))
-    small = CliRunner().invoke(main, ["--max-memory", "1e5", "info", str(tmp_path / "a.npz")])
-    assert small.exit_code == 1 and "--max-memory" in small.stderr
-    assert CliRunner().invoke(main, ["--max-memory", "1e9", "info", str(tmp_path / "a.npz")]).exit_code == 0
 
 
 def test_no_module_from_the_working_directory_is_imported(tmp_path):

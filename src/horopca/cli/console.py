@@ -24,8 +24,6 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
-# ---------------------------------------------------------------- the options of every command
-
 
 @dataclass
 class State:
@@ -68,26 +66,20 @@ def common_options(*, hidden: bool) -> list[click.Option]:
     ]
 
 
-# ---------------------------------------------------------------- errors and warnings
-
-
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Print errors that a user can correct on one line of stderr, without a traceback, and end the program with status 1.
-
-    Ctrl-C ends it with status 130. If its output is closed, as by ``| head``, it ends silently.
-    """
+    """Print errors that a user can correct without a traceback, and warnings at the end. Ctrl-C ends with status 130."""
     with warnings.catch_warnings(record=True) as raised, _stoppable():
         warnings.filterwarnings("always", category=UserWarning)
         try:
             yield
         except KeyboardInterrupt as interrupt:
-            click.echo(_with_notes("Interrupted.", interrupt), err=True)
+            click.echo(" ".join(["Interrupted.", *getattr(interrupt, "__notes__", ())]), err=True)
             raise SystemExit(130) from None
         except BrokenPipeError:
             raise  # click ends the program silently, with status 1
         except (OSError, MemoryError, ValueError, ImportError) as error:
-            click.echo(f"Error: {with_options(_with_notes(_message(error), error))}", err=True)
+            click.echo(f"Error: {with_options(_message(error))}", err=True)
             raise SystemExit(1) from None
         if not state().quiet:
             for text in _summarise(raised):
@@ -96,10 +88,7 @@ def report_errors() -> Iterator[None]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """End at SIGTERM with status 143 as after an error, so that temporary files are removed.
-
-    Ctrl-C also works in a callback of compiled code, where Python would only report it.
-    """
+    """End at SIGTERM as after an error. Ctrl-C also works in a callback of compiled code, where Python would only report it."""
     hook = sys.unraisablehook
 
     def again(unraisable: sys.UnraisableHookArgs) -> None:
@@ -118,14 +107,11 @@ def _stoppable() -> Iterator[None]:
 
 
 def _message(error: Exception) -> str:
+    text = str(error) or f"{type(error).__name__}."
     if isinstance(error, MemoryError):
-        return f"There is not enough memory. {error}".strip()
+        text = f"There is not enough memory. {error}".strip()
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}." if error.filename else error.strerror
-    return str(error) or f"{type(error).__name__}."
-
-
-def _with_notes(text: str, error: BaseException) -> str:
+        text = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
     return " ".join([text, *getattr(error, "__notes__", ())])
 
 
@@ -133,10 +119,7 @@ PARAMETER = re.compile(r"(?<![\w-])(?P<name>[a-z]\w+)(?:(?P<equals>=)(?P<value>'
 
 
 def with_options(text: str) -> str:
-    """A message of the library with the options of the command: ``model='lorentz'`` becomes ``--model lorentz``.
-
-    A parameter is a name with a value, with "must", or with an underscore. The copy of standard input is called by that name.
-    """
+    """A message of the library with the options of the command: ``model='lorentz'`` becomes ``--model lorentz``."""
     options, copy = state().options, state().stdin
 
     def replace(found: re.Match[str]) -> str:
@@ -162,15 +145,9 @@ def _summarise(raised: list[warnings.WarningMessage]) -> Iterator[str]:
         yield f"{first} ({len(others) + 1} times)" if others else first
 
 
-# ---------------------------------------------------------------- progress
-
-
 @contextmanager
 def progress_bar(title: str, estimator: Any = None) -> Iterator[Callable[..., None]]:
-    """A progress bar on stderr if that is a terminal, updated by calls ``update(done, total, title)``.
-
-    With an estimator that has `verbose`, it shows what that prints.
-    """
+    """A progress bar on a terminal, updated by ``update(done, total, title)``, with what a verbose estimator prints."""
     console = Console(file=sys.stderr)
     if state().quiet or not console.is_terminal:
         yield lambda done, total, doing=None: None
@@ -197,9 +174,6 @@ def log(text: str) -> None:
         click.echo(text, err=True)
 
 
-# ---------------------------------------------------------------- results
-
-
 def count(n: int, noun: str) -> str:
     """A number with its noun: "1 row", "2,000 rows"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
@@ -208,16 +182,14 @@ def count(n: int, noun: str) -> str:
 def report(summary: Mapping[str, Any], show: Callable[[], object] | None = None) -> None:
     """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and otherwise by `show` or as rows."""
     if state().as_json:
-        click.echo(to_json(summary))
+        text = json.dumps(summary, default=lambda value: value.item() if hasattr(value, "item") else str(value))
+        click.echo(json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2))  # NaN and infinity become null
     elif not state().quiet:
         show() if show else print_rows({name.removeprefix("n_").replace("_", " "): value for name, value in summary.items()})
 
 
 def print_rows(rows: Mapping[str, Any], title: str | None = None) -> None:
-    """Print a name and its value on each line; on stderr if points are written to standard output.
-
-    None and NaN are left out, and so are lists and mappings, which only JSON has.
-    """
+    """Print names and values, without None, NaN, lists and mappings; on stderr if points are written to standard output."""
     cells = []
     for name, value in rows.items():
         if isinstance(value, str | Path | Real) and value == value:
@@ -247,9 +219,3 @@ def print_table(
     console.print(table)
     if below is not None:
         console.print(below, soft_wrap=True)
-
-
-def to_json(values: Mapping[str, Any]) -> str:
-    """JSON with paths as text, NumPy's numbers as numbers, and NaN and infinity as null."""
-    text = json.dumps(values, default=lambda value: value.item() if hasattr(value, "item") else str(value))
-    return json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2)

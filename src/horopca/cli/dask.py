@@ -20,10 +20,7 @@ TIMEOUT = "distributed.comm.timeouts.connect"  # Dask's setting for the time tha
 
 @contextmanager
 def cluster(address: str) -> Iterator[None]:
-    """Connect to the Dask cluster at an address, or start one on this machine for "local".
-
-    Raises OSError if the scheduler cannot be reached, if it stops, or if it has no workers.
-    """
+    """Connect to the Dask cluster at an address, or to a new one for "local". Raises OSError if it cannot be used any more."""
     try:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError as error:
@@ -63,12 +60,9 @@ def _workers(address: str, limit: float) -> Any:
 
 @contextmanager
 def _watched(address: str, limit: float, name: str) -> Iterator[None]:
-    """Raise OSError if the scheduler or its workers are lost.
-
-    Dask itself would wait forever for a scheduler that does not answer or has no workers. A thread notices it after `limit`
-    seconds, and interrupts the main thread with SIGTERM, because shells let background jobs ignore SIGINT.
-    """
+    """Raise OSError if the scheduler or its workers are lost: Dask itself would wait forever."""
     killed, closed = import_module("distributed").KilledWorker, import_module("distributed.comm.core").CommClosedError
+    # A thread notices it, and interrupts the main thread with SIGTERM: shells let background jobs ignore SIGINT.
     ended, sending, problems = threading.Event(), threading.Lock(), list[str]()
 
     def watch() -> None:
@@ -84,7 +78,10 @@ def _watched(address: str, limit: float, name: str) -> Iterator[None]:
                 with sending:
                     if not ended.is_set():
                         problems.append(problem)
-                        _terminate()
+                        if os.name == "nt":
+                            interrupt_main(signal.SIGTERM)
+                        else:  # also wakes the main thread if it waits
+                            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
                 return
 
     threading.Thread(target=watch, daemon=True).start()
@@ -101,11 +98,3 @@ def _watched(address: str, limit: float, name: str) -> Iterator[None]:
     finally:
         with sending:  # so that no signal comes later
             ended.set()
-
-
-def _terminate() -> None:
-    """Send SIGTERM to the main thread, which `report_errors` has prepared for it. On POSIX this also wakes it if it waits."""
-    if os.name == "nt":
-        interrupt_main(signal.SIGTERM)
-    else:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)

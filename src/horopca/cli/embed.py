@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from ..embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, TreeEmbedding
 from ..embed.graphs import Relations, as_graph, as_relations, is_matrix
 from ..io import FORMATS, load_edges
-from ..io.files import named
 from ..io.fits import provenance
 from . import options as opt
 from .clades import clades
@@ -106,19 +105,9 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
     points, source = annotate_nodes(relations, fitted, reading), {"input": str(graph), **provenance(fitted)}
     write_files((output, points.writer(source, output, key=f"X_{fitted.model}")))
     n, columns = points.X.shape
-    summary = {
-        "graph": graph,
-        "method": method,
-        "seed": state().seed,
-        "n_nodes": n,
-        "n_columns": columns,
-        "model": fitted.model,
-    }
-    summary |= {**measures(fitted), "metadata": points.note, "seconds": state().seconds, "output": output}
-    report(summary)
-
-
-# ---------------------------------------------------------------- graphs, also for `horopca map`
+    summary = {"graph": graph, "method": method, "seed": state().seed, "n_nodes": n, "n_columns": columns}
+    summary |= {"model": fitted.model, **measures(fitted), "metadata": points.note}
+    report({**summary, "seconds": state().seconds, "output": output})
 
 
 def embedding(
@@ -131,11 +120,7 @@ def embedding(
     for_picture: bool = False,
     **defaults: Any,
 ) -> tuple[Any, Relations, str]:
-    """The fitted embedding of the graph in a file, the graph, and the method.
-
-    For a picture the default is two dimensions, and "tree" in two dimensions if the graph is a tree.
-    Parameters come from ``--set`` and from `defaults`, of which those that the method does not have are left out.
-    """
+    """The fitted embedding of the graph in a file, the graph, and the method; `defaults` that the method lacks are left out."""
     graph = read_graph(path, root, relations)
     drawn = for_picture and dimensions in (None, 2) and as_graph(graph, largest_component=True).is_tree
     method = method or ("tree" if drawn else "distortion")
@@ -153,12 +138,11 @@ def embedding(
 
 def read_graph(path: Path, root: str | None, relations: Sequence[str]) -> Relations:
     """The graph in a file, or the part of it that is below `root`. Terms of an ontology are called "name (code)"."""
-    with named(path):
-        if is_matrix(path):
-            if root is not None:
-                raise click.UsageError(f"--root is for trees and ontologies, but {path} holds a matrix.")
-            return as_relations(path)
-        found = load_edges(path, root=root, relations=relations)
+    if is_matrix(path):
+        if root is not None:
+            raise click.UsageError(f"--root is for trees and ontologies, but {path} holds a matrix.")
+        return as_relations(path)
+    found = load_edges(path, root=root, relations=relations)
     if found.codes is not None:
         codes = zip(found.names, found.codes, strict=True)
         found = found._replace(names=[f"{name} ({code})" if code and code not in name else name for name, code in codes])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -23,8 +21,8 @@ from .._input.coordinates import check_coordinates
 from .._input.rows import choose_coordinates
 from ..io import Table, describe
 from ..io.files import check_finite, listed, named, with_columns
-from ..io.metadata import check_metadata, read_side_file
-from ..io.output import OutputSet, is_same, sibling
+from ..io.metadata import read_side_file, with_metadata
+from ..io.output import OutputSet, check_output, is_same, sibling
 from ..io.reading import PACKABLE, chosen_columns, read_table
 from ..io.streaming import PARTIAL
 from ..io.text import ending, is_word2vec
@@ -40,9 +38,6 @@ MODELS = tuple(geometry.MODELS)
 DEFAULT_COORDINATES: dict[str, Any] = {"model": MODELS[0], "curvature": -1.0}
 PEEKED_BYTES = 1 << 16  # A header line of standard input is shorter than this: it is searched for a tab.
 Writer = Callable[[Path], object] | Any  # writes a file at a path; or a figure, which is saved there
-
-
-# ---------------------------------------------------------------- types of options
 
 
 class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
@@ -65,22 +60,15 @@ class InputFile(click.ParamType):  # type: ignore[type-arg]  # generic only in n
 
 
 class OutputFile(click.Path):
-    """A file to write: the endings it may have, and how it is checked.
+    """A file to write; `after` is the parameter whose file, with the first of the endings, is the default."""
 
-    `after` is the name of another parameter: the default is the file of that parameter with the first of these endings. If
-    that file is an input, the default is in the current folder.
-    """
-
-    def __init__(self, formats: Sequence[str], check: Callable[..., object], after: str | None) -> None:
+    def __init__(self, formats: Sequence[str], after: str | None) -> None:
         super().__init__(path_type=Path)
-        self.formats, self.check, self.after = formats, check, after
+        self.formats, self.after = formats, after
 
 
 def check_files(context: Context) -> None:
-    """Check before any work that every output can be written, and that none is an input or another output.
-
-    Two paths are the same file also through links, and if one is part of a store at the other.
-    """
+    """Check before any work that every output can be written, and that none is an input or another output, also by links."""
     values, params = context.params, context.command.params
     inputs = {param.name: param for param in params if isinstance(param.type, InputFile) and values[param.name] is not None}
     known = [(_name_of(param), values[name]) for name, param in inputs.items()]
@@ -99,15 +87,12 @@ def check_files(context: Context) -> None:
                 if is_same(output, other):
                     relation = "contains" if output.resolve() in other.resolve().parents else "is the same file as"
                     raise click.UsageError(f"{title} {output} {relation} {name} {other}: choose another output.")
-            kind.check(path, force=state().force, formats=kind.formats)
+            check_output(path, force=state().force, formats=kind.formats)
             known += written
 
 
 def _name_of(param: Parameter) -> str:
     return param.opts[0] if isinstance(param, click.Option) else str(param.name).upper()
-
-
-# ---------------------------------------------------------------- reading
 
 
 class Reading(NamedTuple):
@@ -121,10 +106,7 @@ class Reading(NamedTuple):
     colour_by: list[str] | None = None  # the column to colour by, and others that are not coordinates
 
     def coordinates(self, model: str | None = None, curvature: float | None = None) -> dict[str, Any]:
-        """Model and curvature of points whose file states `model` and `curvature`; by default the unit Poincaré ball.
-
-        Raises ValueError if an option contradicts the file.
-        """
+        """Model and curvature, of the options or as the file states. Raises ValueError if an option contradicts the file."""
         if self.model == "auto" and model is None:
             raise click.UsageError(
                 "--model auto needs the points in memory. Pass the model; horopca info shows which ones fit."
@@ -141,21 +123,17 @@ class Reading(NamedTuple):
 
 
 def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = False, values: Collection[str] = ()) -> Table:
-    """The table in a file, with its model if ``--model auto`` finds one, and its points clipped if ``--clip`` is given.
-
-    Columns of numbers that are in `values` are not coordinates.
-    """
+    """The table in a file, with the model that ``--model auto`` finds, and clipped; `values` are no coordinates."""
     reading = reading or Reading()
-    with named(path):
-        table = read_table(path, reading.key)
-        numeric = [name for name in table.names or () if name in values]
-        table = with_columns(table, path, columns=chosen_columns(path, reading.key), values=numeric)
+    table = read_table(path, reading.key)
+    numeric = [name for name in table.names or () if name in values]
+    table = with_columns(table, path, columns=chosen_columns(path, reading.key), values=numeric)
     if not allow_nonfinite:
         check_finite([table.X], path)
     if reading.model is None and reading.curvature is None and table.model is None:
         _warn_euclidean(table, path)
     if isinstance(reading.curvature, str):
-        table = check_metadata(table._replace(curvature=_curvature_in(table, reading.curvature, path)), path)
+        table = with_metadata(table, {"curvature": _curvature_in(table, reading.curvature, path)}, path)
     if reading.model == "auto" and table.model is None:
         curvature = reading._replace(model=None).coordinates(None, table.curvature)["curvature"]
         table = table._replace(model=choose_coordinates(table.X, "auto", curvature, str(path)).model)
@@ -198,19 +176,13 @@ def _clip(table: Table, reading: Reading, margin: float, path: Path) -> Table:
     return table._replace(X=X)
 
 
-# ---------------------------------------------------------------- writing
-
-
 def figure_for(path: Path | None) -> Any:
     """A figure of matplotlib if there is a picture to draw. Raises ImportError before the work if matplotlib is missing."""
     return None if path is None else new_figure(interactive=False)
 
 
 def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None = None) -> None:
-    """Write several files, all of them or none. A path of None is skipped.
-
-    `outputs` may hold outputs that are written already: they are published with the others.
-    """
+    """Write several files, all of them or none, with those that `outputs` holds already. A path of None is skipped."""
     with OutputSet(force=state().force) if outputs is None else outputs as outputs:
         printed = None
         for path, writer in writers:
@@ -219,7 +191,7 @@ def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None 
                 printed = Path(outputs.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
                 write(printed)
             elif path is not None:
-                with _write_errors(path):
+                with named(path, replace=True):
                     write(outputs.add(path))
         if printed is not None:
             _print_file(printed)
@@ -234,16 +206,3 @@ def _print_file(path: Path) -> None:
         warnings.warn(f"Standard output does not state the model: pass {' '.join(options)} to the next command.", stacklevel=2)
     sys.stdout.buffer.write(path.read_bytes())
     sys.stdout.buffer.flush()
-
-
-@contextmanager
-def _write_errors(path: Path) -> Iterator[None]:
-    """Errors that name the user's file rather than the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
-        if type(error) is OSError:  # of HDF5
-            raise OSError(f"{path} could not be written: {error}") from error
-        raise

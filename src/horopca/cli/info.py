@@ -14,8 +14,8 @@ from ..geometry import ModelName, radius
 from ..io import Table
 from ..io.arrays import map_npy
 from ..io.description import QUANTILES, Description, describe
-from ..io.files import FormatError, listed, named, printable, with_columns
-from ..io.metadata import check_metadata, read_side_file, with_metadata
+from ..io.files import FormatError, listed, printable, with_columns
+from ..io.metadata import read_side_file, with_metadata
 from ..io.streaming import can_stream
 from ..metrics import flatness
 from ..metrics.hyperbolicity import SAMPLE
@@ -46,16 +46,17 @@ def info(input: Path, reading: Reading) -> None:
     """
     plain = reading._replace(model=None, curvature=None) == Reading() and not isinstance(reading.curvature, str)
     if plain and can_stream(input):
-        with named(input):
-            table = check_metadata(with_metadata(Table(map_npy(input)), read_side_file(input), input), input)
-        table = with_columns(table, input)
+        table = with_columns(with_metadata(Table(map_npy(input)), read_side_file(input), input), input)
     else:
         try:
             table = read(input, reading, allow_nonfinite=True)
         except FormatError as error:
             if not error.keys or reading.key is not None:
                 raise
-            return _list_arrays(input, error.keys)
+            contents = dict(read(input, Reading(key=error.keys[0]), allow_nonfinite=True).contents)
+            choice = {"arrays": _listed(contents), "points": f"in one of {listed(error.keys)}: pass --key"}
+            shown = {"input": input, "keys": error.keys, "contents": contents}
+            return report(shown, lambda: print_rows(choice, title=str(input)))
     found = describe(table.X)
     X = table.X[:: -(-found.n_rows // SAMPLE)]
     X = X[np.isfinite(X).all(axis=1)]
@@ -102,13 +103,6 @@ def _rows(found: Description, beside: dict[str, Any]) -> dict[str, str | None]:
         "duplicates": count(found.n_duplicates, "row") if found.n_duplicates else None,
         "NaN or infinite": count(found.n_nonfinite, "row") if found.n_nonfinite else None,
     }
-
-
-def _list_arrays(input: Path, keys: list[str]) -> None:
-    """List the arrays of a file in which several could contain the points."""
-    contents = dict(read(input, Reading(key=keys[0]), allow_nonfinite=True).contents)
-    rows = {"arrays": _listed(contents), "points": f"in one of {listed(keys)}: pass --key"}
-    report({"input": input, "keys": keys, "contents": contents}, lambda: print_rows(rows, title=str(input)))
 
 
 def _listed(contents: Mapping[str, Any]) -> str | None:

@@ -12,7 +12,6 @@ from typing import Any, get_type_hints
 import click
 from click import Context
 
-from ..io.output import check_output
 from ..metrics.comparison import METHODS, make_reduction
 from ..plots.views import VIEWS
 from .console import common_options, print_rows, state
@@ -23,10 +22,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Command(click.Command):
-    """A command that also takes the common options, and whose files are checked before it is called.
-
-    The options that say how to read the points are one argument of the function, `reading`.
-    """
+    """A command with the common options, whose files are checked first, and whose options of reading are one argument."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         settings["epilog"] = "Every command also takes --seed N, --json, --quiet and --force: see `horopca --help`."
@@ -45,9 +41,6 @@ def command(function: Callable[..., Any]) -> Command:
     return click.command(cls=Command)(function)
 
 
-# ---------------------------------------------------------------- types
-
-
 def list_of(convert: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
     """A type for values that are separated by commas; repeated values count once."""
     return lambda value: list(dict.fromkeys(convert(part.strip()) for part in value.split(",")))
@@ -59,9 +52,6 @@ def number_or_key(value: str) -> float | str:
         return value if math.isnan(number := float(value)) else number
     except ValueError:
         return value
-
-
-# ---------------------------------------------------------------- decorators
 
 
 def points_argument(name: str = "input") -> Decorator:
@@ -87,15 +77,9 @@ def reads(*names: str, metavar: str = "FILE", help: str) -> Decorator:
     return click.option(*names, type=InputFile(), metavar=metavar, help=help)
 
 
-def writes(
-    *names: str,
-    formats: Sequence[str] = PICTURES,
-    check: Callable[..., object] = check_output,
-    after: str | None = None,
-    **options: Any,
-) -> Decorator:
+def writes(*names: str, formats: Sequence[str] = PICTURES, after: str | None = None, **options: Any) -> Decorator:
     """A file to write, with the arguments of `OutputFile`."""
-    return click.option(*names, type=OutputFile(formats, check, after), metavar="FILE", **options)
+    return click.option(*names, type=OutputFile(formats, after), metavar="FILE", **options)
 
 
 def output_option(what: str, after: str, formats: Sequence[str]) -> Decorator:
@@ -180,8 +164,6 @@ method_options = combined(
     set_option,
 )
 
-# ---------------------------------------------------------------- --set NAME=VALUE
-
 # Parameters with options of their own (-k, -d, --model, --curvature, --seed), or that have no meaning for a single command.
 NOT_SETTABLE = {"n_components", "model", "curvature", "random_state", "metric", "warm_start", "verbose"}
 
@@ -193,7 +175,9 @@ def parse_settings(kind: Any, given: Iterable[str], method: str, fixed: Iterable
     for text in given:
         name, equals, value = text.partition("=")
         if text == "help":
-            print_rows({name: _in_words(hints[name]) for name in known}, title=f"--set NAME=VALUE, --method {method}")
+            words = {name: hints[name].__name__ if isinstance(hints[name], type) else str(hints[name]) for name in known}
+            plain = {name: re.sub(r"typing\.|Literal\[(.*?)\]", r"\1", hint) for name, hint in words.items()}  # int | 'auto'
+            print_rows(plain, title=f"--set NAME=VALUE, --method {method}")
             raise SystemExit(0)
         if not equals:
             raise click.UsageError(f"--set must be NAME=VALUE, but is {text!r}.")
@@ -204,11 +188,6 @@ def parse_settings(kind: Any, given: Iterable[str], method: str, fixed: Iterable
         if hints[name] is bool and not isinstance(found[name], bool):
             raise click.UsageError(f"--set {name} must be true or false, but is {value!r}.")
     return found
-
-
-def _in_words(hint: Any) -> str:
-    """A type such as ``int | Literal["auto"]`` as "int | 'auto'"."""
-    return re.sub(r"typing\.|Literal\[(.*?)\]", r"\1", hint.__name__ if isinstance(hint, type) else str(hint))
 
 
 def _value(text: str) -> Any:

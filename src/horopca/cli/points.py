@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,9 @@ import numpy as np
 from .. import plots
 from ..explorer.edges import load_row_edges
 from ..io import load_labels, save
-from ..io.files import Budget, existing, listed, named
+from ..io.files import Budget, existing, listed
 from ..io.metadata import LABEL_COLUMN
-from ..io.text import ending, is_number, open_lines
+from ..io.text import ending, is_number, open_lines, table_rows
 from ..plots.palette import COLOURS
 from .console import count
 from .files import Reading, Writer, read
@@ -56,18 +55,14 @@ class Points(NamedTuple):
             return None
         if str(source) in self.columns:
             return [str(value) for value in self.columns[str(source)]]
-        with named(source):
-            found = load_labels(source)
+        found = load_labels(source)
         if len(found) != len(self.X):
             raise ValueError(f"{source} must hold one {noun} for each of the {len(self.X)} rows, but holds {len(found)}.")
         return found
 
     def edges(self, path: Path | None) -> np.ndarray | None:
         """Pairs of rows (m, 2) in a file."""
-        if path is None:
-            return None
-        with named(path):
-            return load_row_edges(path, self.names)
+        return None if path is None else load_row_edges(path, self.names)
 
     def row(self, name: str, option: str) -> int:
         """The row of a point by its name (with or without its code), its code, its number, or a part of its name."""
@@ -88,8 +83,6 @@ class Points(NamedTuple):
         if not is_row:
             raise ValueError(f"{option} must be the name or the row number (0 to {n - 1:,}) of a point, but is {name!r}.")
         return int(name)
-
-    # ---------------------------------------------------------------- pictures, pages and files of the points
 
     def draw(
         self,
@@ -157,10 +150,7 @@ def own_names(names: Sequence[str]) -> list[str]:
 
 
 def read_points(path: Path, reading: Reading, *columns: object) -> Points:
-    """The points in a file, with the columns of the file and of ``--metadata``.
-
-    Those of `columns` that are numbers are not coordinates.
-    """
+    """The points in a file, with its columns and those of ``--metadata``. Numbers in `columns` are not coordinates."""
     wanted = {*(reading.colour_by or ()), *map(str, columns)}
     table = read(path, reading, values=wanted)
     classes = None if table.labels == table.row_names else table.labels
@@ -180,8 +170,7 @@ def annotate(points: Points, reading: Reading) -> Points:
     """Points with the columns of ``--metadata`` too, and the columns to colour by."""
     columns, colours, names, note = dict(points.columns), reading.colour_by or [], points.names, None
     if reading.metadata is not None:
-        with named(reading.metadata):
-            table = _read_table(reading.metadata, len(points.X))
+        table = _read_table(reading.metadata, len(points.X))
         joined, names, note = _join(table, names, len(points.X), reading.metadata)
         columns |= joined
         colours = colours or (list(joined) if len(table) == 1 else [])
@@ -211,23 +200,17 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
     delimiter = next((mark for mark in ("\t", ",") if text and mark in text[0]), None)
     if delimiter is None or ending(path) == ".txt":
         return {"metadata": [line.strip() for line in text[len(text) == n + 1 :]]}  # without a heading
-    try:
-        header, *rows = [fields for fields in csv.reader(text, delimiter=delimiter) if any(fields)]
-    except csv.Error as error:
-        raise ValueError(f"{path} is not a table: {error}.") from error
-    for k, fields in enumerate(rows, 2):
+    (_, header), *rows = table_rows(iter(text), path, delimiter)
+    for line, fields in rows:
         if len(fields) != len(header):
-            raise ValueError(f"{path}, row {k}: expected {len(header)} values, but found {len(fields)}.")
-    return {name.strip(): [fields[j].strip() for fields in rows] for j, name in enumerate(header)}
+            raise ValueError(f"{path}, line {line}: {len(fields)} values, but the first line has {len(header)}.")
+    return {name.strip(): [fields[j].strip() for _, fields in rows] for j, name in enumerate(header)}
 
 
 def _join(
     table: Mapping[str, list[str]], names: list[str] | None, n: int, path: Path
 ) -> tuple[Mapping[str, list[str]], list[str] | None, str]:
-    """The columns of a table in the order of the points, the names of the points, and how they were joined.
-
-    The column that holds most of the names is used. Points without names, and a single column, are in the order of the rows.
-    """
+    """The columns of a table joined by the column with most of the names, or in order; the names; and how they were joined."""
     if names is None or len(table) == 1:
         first, column = next(iter(table.items()))
         if len(column) != n:

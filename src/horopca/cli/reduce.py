@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +19,10 @@ from ..estimators.base import HyperbolicReduction
 from ..estimators.fitting import fitted_coordinates
 from ..io import FORMATS, Table, load_fitted, save_fitted
 from ..io.arrays import Source
-from ..io.files import named
 from ..io.fits import provenance
-from ..io.metadata import check_metadata, read_side_file
+from ..io.metadata import read_side_file, with_metadata
 from ..io.output import OutputSet, check_output
-from ..io.stores import check_store, open_store, write_store
+from ..io.stores import open_store, write_store
 from ..io.streaming import STREAMED, add_reduced_file, fit_to, is_large
 from ..metrics import average_distortion
 from ..metrics.comparison import kept_neighbours, report_pairs
@@ -32,12 +31,13 @@ from . import options as opt
 from .compare import few_neighbours
 from .console import log, progress_bar, report, state
 from .dask import cluster
-from .files import MODELS, Reading, Writer, figure_for, write_files
+from .files import MODELS, STDOUT, Reading, Writer, figure_for, write_files
 from .points import Points, read_points
 
 MEASURED_ROWS = 1 << 14  # More rows are measured on a random sample of this size: some seconds, and errors below 1 %.
 MEASURES = ("distortion", "distortion_error", "n_measured", "n_neighbors", *NEAR_MEASURES)
 DRAWN_ROWS = 1 << 18  # The largest number of points in a plot of a large file: more do not change the picture.
+STORE = ".zarr"  # The ending of the output of --dask.
 # Options that cannot be given together: chunks are not read into memory, and a saved fit has its parameters.
 CONFLICTS = {
     "address": ("edges", "clip", "metadata", "colour_by"),
@@ -59,14 +59,6 @@ def component_count(value: str) -> int | float | str:
     raise click.BadParameter(f"{value!r} is not a positive integer, a fraction of the variance (0 to 1) or 'all'.")
 
 
-def _check_output(path: Path, *, force: bool, formats: Sequence[str]) -> None:
-    """Check the output, which is a store with ``--dask`` and a file otherwise."""
-    if get_current_context().params["address"] is None:
-        check_output(path, force=force, formats=formats)
-    else:
-        check_store(path, force=force)
-
-
 @opt.command
 @opt.points_argument()
 @click.option(
@@ -80,8 +72,7 @@ def _check_output(path: Path, *, force: bool, formats: Sequence[str]) -> None:
 @opt.writes(
     "-o",
     "--output",
-    formats=FORMATS,
-    check=_check_output,
+    formats=(*FORMATS, STORE),
     help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.",
 )
 @opt.writes("--plot", help="Picture to draw: .png, .pdf or .svg. Needs -k 2; its default method is horopca-stretch.")
@@ -165,11 +156,12 @@ class Reduction:
             given = [one for one in (name, *others) if context.get_parameter_source(one) is ParameterSource.COMMANDLINE]
             if len(given) > 1 and given[0] == name:
                 raise click.UsageError(f"{options[given[1]]} cannot be given with {options[name]}.")
+        if self.output is not None and (self.output != STDOUT or self.address):
+            check_output(self.output, force=state().force, formats=(STORE,) if self.address else FORMATS)
         self.method = self.method or (opt.DEFAULT_METHOD if self.plot is None else PICTURE_METHOD)
         components = self.n_components = self.n_components or 2
         if self.from_fit is not None:
-            with named(self.from_fit):
-                self.fitted = load_fitted(self.from_fit)
+            self.fitted = load_fitted(self.from_fit)
             if not isinstance(self.fitted, HyperbolicReduction) or getattr(self.fitted, "metric", "hyperbolic") != "hyperbolic":
                 kind = type(self.fitted).__name__
                 raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {kind}.")
@@ -206,8 +198,8 @@ class Reduction:
 
     def streamed(self, outputs: OutputSet) -> None:
         """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
-        source, side = Source.of(self.input), read_side_file(self.input)
-        stated = check_metadata(Table(np.empty((0, 0)), model=side.get("model"), curvature=side.get("curvature")), self.input)
+        source = Source.of(self.input)
+        stated = with_metadata(Table(np.empty((0, 0))), read_side_file(self.input), self.input)
         estimator = self.estimator(self.reading.coordinates(stated.model, stated.curvature))
         with progress_bar(f"Reducing {source.shape[0]:,} points from {self.input.name}") as update:
             if self.output is None:
@@ -228,7 +220,7 @@ class Reduction:
                 rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
                 self.finish(estimator, rows.raw, X.shape[0])
                 if self.output is not None:
-                    write_store(outputs.add(self.output, check_store), estimator.transform(X))
+                    write_store(outputs.add(self.output.absolute()), estimator.transform(X))
 
     def finish(self, estimator: Any, take: Callable[[np.ndarray], Any], n: int, images: Points | None = None) -> None:
         """Measure the reduction of n rows, of which ``take(indices)`` returns some, and transform those to draw."""
@@ -274,10 +266,7 @@ def kept_dimensions(estimator: Any) -> int:
 
 
 def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = None) -> dict[str, Any]:
-    """Distortion and neighbours kept, of at most `MEASURED_ROWS` random rows of n, which ``take(indices)`` returns.
-
-    Y are the images of all rows, if they are known. Nothing is measured for a single row, or with ``--quiet``.
-    """
+    """What is kept of a random sample of n rows, whose images are Y; nothing for a single row, or with ``--quiet``."""
     if n < 2 or (state().quiet and not state().as_json):
         return dict.fromkeys(MEASURES)
     rows = np.sort(np.random.default_rng(state().seed).permutation(n)[:MEASURED_ROWS])

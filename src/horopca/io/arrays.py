@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import math
 import re
 import sys
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -22,37 +19,35 @@ from .files import Budget, FormatError, Table, as_text, choose, existing, format
 from .metadata import MEMBER, WORDS, from_json, with_metadata
 from .subprocess_reader import in_subprocess
 
-DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
+DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez from a plain array"
 HOLDS_OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
 HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
-OLD_ALIAS = re.compile(r"""['"][<>|=]?a\d*['"]""")  # "a8" for "S8", which NumPy never wrote
+HEADER = re.compile(  # without "a8" for "S8", of which NumPy warns, and without records, whose fields have types of their own
+    r"\{(?=.*'descr': *'([<>|=]?[b-zA-Z?]\d*(?:\[\w+\])?)')(?=.*'fortran_order': *(True|False))(?=.*'shape': *\(([\d, ]*)\))"
+)
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": "?", "U8": "u1"}  # of safetensors
 DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
-PARSER = threading.Lock()  # ast.literal_eval sometimes fails when two threads call it (SystemError before Python 3.13).
 JSON_BYTES = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
 
-_read_object_words = in_subprocess("checkpoints", "read_object_words", "numpy", "an archive of NumPy arrays", "io")
+_read_objects = in_subprocess("checkpoints", "read_objects", "numpy", "an archive of NumPy arrays", "io")
 
 
 def read_header(file: BinaryIO, path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether columns come first, and dtype of an array. (NumPy's own function warns, which is not safe in threads.)"""
+    """Shape, whether columns come first, and dtype of an array. (NumPy parses the header as Python, which fails in threads.)"""
     with format_errors(path, DAMAGED):
         version = np.lib.format.read_magic(file)
         size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
-        text = file.read(min(size, HEADER_BYTES)).decode("utf-8" if version == (3, 0) else "latin1")
-        if size > HEADER_BYTES or "\\" in text or OLD_ALIAS.search(text):  # Python warns of some escapes, NumPy of the alias
+        found = HEADER.match(file.read(min(size, HEADER_BYTES)).decode("latin1").strip().replace('"', "'"))
+        if size > HEADER_BYTES or found is None:
             raise ValueError("This is not a header.")
-        with PARSER:
-            fields = ast.literal_eval(text.strip())
-        shape, fortran = fields["shape"], bool(fields["fortran_order"])
-        dtype = np.lib.format.descr_to_dtype(fields["descr"])
-        if any(type(k) is not int or k < 0 for k in shape) or (not dtype.itemsize and 0 not in shape):
-            raise ValueError("These are not the lengths of an array's axes.")
-    return shape, fortran, dtype
+        dtype, shape = np.dtype(found[1]), tuple(int(k) for k in found[3].split(",") if k.strip())
+        if not dtype.itemsize:
+            raise ValueError("The items have no size.")
+    return shape, found[2] == "True", dtype
 
 
 def map_npy(path: Path) -> np.ndarray:
@@ -105,11 +100,11 @@ class Source(NamedTuple):
         fitting = max(1, BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize))
         return 1 << (fitting.bit_length() - 1)
 
-    def rows(self, start: int, stop: int, step: int = 1) -> np.ndarray:
+    def rows(self, start: int, stop: int) -> np.ndarray:
         X = map_npy(self.path)
         if X.shape != self.shape or X.dtype != self.dtype:
             raise ValueError(f"{self.path} has changed while it was read. Run it again.")
-        return np.array(X[start:stop:step])
+        return np.array(X[start:stop])
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         parts = [indices[start : start + TAKEN_ROWS] for start in range(0, len(indices), TAKEN_ROWS)]
@@ -122,28 +117,26 @@ class Source(NamedTuple):
         return [str(self.path.resolve()), status.st_ino, status.st_size, *times, *self.shape, self.dtype.str]
 
 
-# ---------------------------------------------------------------- archives
-
-
 @contextmanager
 def open_archive(path: Path, why: str) -> Iterator[tuple[list[str], Callable[..., bytes]]]:
     """The names of the members of an archive, and a function that reads one. Errors inside raise FormatError with a reason."""
-    with format_errors(path, why), zipfile.ZipFile(path) as file:
-        yield file.namelist(), partial(_read_member, file, Budget(path))
+    with format_errors(path, why), zipfile.ZipFile(path) as archive:
+        budget = Budget(path)
 
+        def read(name: str, most: float = math.inf) -> bytes:
+            """The bytes of a member, or the first `most` of them."""
+            info = archive.getinfo(name)
+            if info.compress_type not in METHODS:
+                raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
+            size = int(min(most, info.file_size))
+            budget.claim(size)
+            with archive.open(info) as member:
+                content = member.read(size)  # without the size, everything would be unpacked before it is checked
+            if len(content) < size:
+                raise EOFError(f"{name} does not have the length that the archive states.")
+            return content
 
-def _read_member(archive: zipfile.ZipFile, budget: Budget, name: str, most: float = math.inf) -> bytes:
-    """The bytes of a member, or the first `most` of them. Raises EOFError if it is not as long as the archive says."""
-    info = archive.getinfo(name)
-    if info.compress_type not in METHODS:
-        raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
-    size = int(min(most, info.file_size))
-    budget.claim(size)
-    with archive.open(info) as member:
-        content = member.read(size)  # without the size, everything would be unpacked before it is checked
-    if len(content) < size:
-        raise EOFError(f"{name} does not have the length that the archive states.")
-    return content
+        yield archive.namelist(), read
 
 
 def read_members(path: Path, why: str = DAMAGED) -> dict[str, np.ndarray]:
@@ -173,21 +166,18 @@ def read_npz(path: Path, key: str | None) -> Table:
             if math.prod(shape) == 1 and dtype.kind in "fiu":
                 contents[name] = float(parse_npy(read(members[name]), path).item())
             if name in WORDS and name != chosen and math.prod(shape) == len(X):
-                words[name] = _words(path, members[name], None if dtype.hasobject else read)
+                if dtype.hasobject:
+                    words[name] = _read_objects(path, members[name]).words["objects"]
+                else:
+                    words[name] = as_words(parse_npy(read(members[name]), path).ravel().tolist(), name, path)
     return with_metadata(Table(X, words=words, contents=contents), metadata, path)
 
 
-def _words(path: Path, member: str, read: Callable[[str], bytes] | None) -> list[str]:
-    """The words in a member: numbers or strings or, without `read`, strings as Python objects, as in data frames."""
-    if read is None:
-        return list(_read_object_words(path, member).words["objects"])
-    values = parse_npy(read(member), path).ravel().tolist()
-    if not all(isinstance(value, str | bytes | int | float) for value in values):
-        raise FormatError(f"{path} must hold words or numbers in {member.removesuffix('.npy')!r}: save them as strings.")
+def as_words(values: Any, name: str, path: Path) -> list[str]:
+    """The strings or numbers of the array `name` as text."""
+    if not isinstance(values, list) or not all(isinstance(value, str | bytes | int | float) for value in values):
+        raise FormatError(f"{path} must hold words or numbers in {name!r}: save them as strings.")
     return [as_text(value) for value in values]
-
-
-# ---------------------------------------------------------------- safetensors
 
 
 def read_safetensors(path: Path, key: str | None) -> Table:

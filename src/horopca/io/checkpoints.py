@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .arrays import DAMAGED, map_npy, open_archive, read_header
+from .arrays import DAMAGED, as_words, map_npy, open_archive, read_header
 from .files import FormatError, Table, as_text, choose, format_errors, matrix
 from .subprocess_reader import in_subprocess
 
@@ -72,9 +72,6 @@ class Inert:
         """Drop the items of a list of another library."""
 
 
-# ---------------------------------------------------------------- torch
-
-
 def read_torch(path: Path, key: str | None) -> Table:
     """The points of a checkpoint, with names, model and curvature if the Poincaré-embeddings tool or geoopt wrote them."""
     content = _loaded(path)
@@ -110,16 +107,14 @@ def _stated(parameter: Any) -> dict[str, Any]:
 
 
 def _loaded(path: Path) -> Any:
-    """The content of a checkpoint, with `Inert` objects for everything that torch does not read itself.
-
-    torch lists these for its zip format only, and never reads some modules, such as os.
-    """
+    """The content of a checkpoint, with `Inert` objects for everything that torch does not read itself."""
     import torch
 
     if tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2]) < OLDEST_TORCH:
         raise ImportError(f"{path} is a checkpoint, which needs torch 2.6 or later, but torch is {torch.__version__}.")
     zipped = zipfile.is_zipfile(path)
     unknown = torch.serialization.get_unsafe_globals_in_checkpoint(path) if zipped else []
+    # torch lists what is unknown in its zip format only, and never reads some modules, such as os
     stand_ins: list[Any] = [(Inert.named(name), name) for name in unknown]
     why = "is damaged, not written by torch.save, or holds objects that are not read: save its state_dict or a tensor"
     with format_errors(path, why, pickle.UnpicklingError), torch.serialization.safe_globals(stand_ins):
@@ -160,38 +155,34 @@ def _is_names(value: Any, n: int) -> bool:
     return isinstance(value, list | tuple) and len(value) == n and all(isinstance(item, str | int) for item in value)
 
 
-# ---------------------------------------------------------------- pickles
-
-
 class _Unpickler(pickle.Unpickler):
     """Reads numbers, strings and containers. Whatever a pickle names becomes `Inert`: nothing is imported."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, encoding="latin1")
 
     def find_class(self, module: str, name: str) -> type[Inert]:
         return Inert.named(f"{module}.{name}")
 
 
-def _unpickled(file: BinaryIO) -> Any:
-    return _Unpickler(file, encoding="latin1").load()
-
-
 def read_gensim(path: Path, key: str | None) -> Table:
     """Vectors and names from gensim's ``KeyedVectors.save`` or a model; large vectors are in an ``.npy`` file beside it."""
     with open(path, "rb") as file:
-        content = _unpickled(file)
+        content = _Unpickler(file).load()
     parts = _state(content)
     keyed = [("", content), *((f".{name}", part) for name, part in parts.items() if isinstance(name, str))]
-    within, found = next(((name, part) for name, part in keyed if NAMES_OF_KEYED & _state(part).keys()), ("", None))
-    if found is None:
+    chosen = [(within, part, _state(part)[name]) for within, part in keyed for name in NAMES_OF_KEYED & _state(part).keys()]
+    if not chosen:
         raise FormatError(
             f"{path} holds no vectors of gensim: expected a file written by KeyedVectors.save or the save of a model."
         )
+    within, found, names = chosen[0]
     vectors = _as_plain(found.state.get("vectors"))
     beside = path.with_name(f"{path.name}{within}.vectors.npy")
     if not isinstance(vectors, np.ndarray):
         if not beside.is_file():
             raise FormatError(f"{path} has its vectors in {beside.name}, which is not beside it.")
         vectors = map_npy(beside)
-    names = found.state.get("index_to_key") or found.state.get("index2word")
     X = matrix(vectors, path)
     model = "poincare" if any(part.name.startswith("gensim.models.poincare.") for part in (content, found)) else None
     return Table(X, model=model, words={"name": [as_text(name) for name in names]} if _is_names(names, len(X)) else {})
@@ -202,15 +193,15 @@ def _state(value: Any) -> dict[Any, Any]:
     return value.state if isinstance(value, Inert) and isinstance(value.state, dict) else {}
 
 
-def read_object_words(path: Path, member: str) -> Table:
+def read_objects(path: Path, member: str) -> Table:
     """The words in an array of Python objects, which data frames have, of an ``.npz`` file."""
     with open_archive(path, DAMAGED) as (_, read):
         file = io.BytesIO(read(member))
-    (shape, *_), found = read_header(file, path), _as_plain(_unpickled(file))
-    plain = isinstance(found, list) and all(isinstance(value, str | bytes | int | float) for value in found)
-    if not plain or len(found) != math.prod(shape):
-        raise FormatError(f"{path} must hold words or numbers in {member.removesuffix('.npy')!r}: save them as strings.")
-    return Table(np.empty((0, 0)), words={"objects": [as_text(value) for value in found]})
+    shape, *_ = read_header(file, path)
+    words = as_words(_as_plain(_Unpickler(file).load()), member.removesuffix(".npy"), path)
+    if len(words) != math.prod(shape):
+        raise FormatError(f"{path} is damaged: {member} does not have the shape {shape}.")
+    return Table(np.empty((0, 0)), words={"objects": words})
 
 
 def _as_plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ before they allocate. Ordinary files need far less; a small file that claims to 
 from __future__ import annotations
 
 import errno
+import os
 import re
 import sys
 import warnings
@@ -164,13 +165,15 @@ def existing(path: str | Path) -> Path:
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Add the name of the file to an error of the operating system that has none."""
+def named(path: Path, *, replace: bool = False) -> Iterator[None]:
+    """Give an error of the operating system the name of the file if it has none, or, when writing, another one."""
     try:
         yield
     except OSError as error:
-        if error.filename is None and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(path)) from error
+        if error.errno is not None and (replace or error.filename is None):
+            raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
+        if replace and type(error) is OSError:  # of HDF5
+            raise OSError(f"{path} could not be written: {error}") from error
         raise
 
 
@@ -225,11 +228,7 @@ def as_text(value: Any) -> str:
 
 
 def as_matrix(X: Any) -> np.ndarray:
-    """Array-like X as a NumPy matrix of real numbers. Raises ValueError if it is not one.
-
-    Tensors are detached, what is on a GPU is copied to the host, bfloat16 becomes float32, and missing values of a data frame
-    become NaN.
-    """
+    """Array-like X as a NumPy matrix of real numbers, with NaN for missing values. Raises ValueError if it is not one."""
     if hasattr(X, "detach"):
         X = X.detach().cpu()
         X = X.float() if str(X.dtype) == "torch.bfloat16" else X

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, load_npz
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from .arrays import read_members
@@ -30,7 +30,11 @@ ATTRIBUTES = re.compile(r"\{[^{}]*\}$")  # networkx.write_edgelist appends the a
 WEIGHT = re.compile(r"'weight': ([^,{}]+)")  # The length of an edge among its attributes.
 NODE_BYTES = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
-INDICES = {"indices", "indptr", "row", "col", "offsets"}  # of the formats of sparse matrices
+# The class of each format of sparse matrices, and the arrays beside "data".
+SPARSE: dict[str, tuple[Any, ...]] = {
+    kind: (cls, "indices", "indptr") for kind, cls in (("csr", csr_array), ("csc", csc_array), ("bsr", bsr_array))
+}
+SPARSE |= {"coo": (coo_array, "row", "col"), "dia": (dia_array, "offsets")}
 NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
 ROOT = "root"  # The node that joins several top terms of an ontology.
 
@@ -133,9 +137,6 @@ def graph_format(path: Path) -> Callable[[Path, list[str]], EdgeList] | None:
     return next((read for read, _, pattern in GRAPHS if pattern.match(head)), None)
 
 
-# ---------------------------------------------------------------- lists of edges
-
-
 def _read_edges(path: Path) -> EdgeList:
     budget = Budget(path)
     position: dict[str, int] = {}
@@ -191,9 +192,6 @@ def _fields(text: str, delimiter: str | None) -> list[str]:
     return [field.strip() for field in [*fields, *weight]]
 
 
-# ---------------------------------------------------------------- sparse matrices
-
-
 def load_adjacency(path: Path) -> coo_array:
     """The sparse matrix that `scipy.sparse.save_npz` wrote. Every index is checked, and nothing is unpickled."""
     path = existing(path)
@@ -202,18 +200,17 @@ def load_adjacency(path: Path) -> coo_array:
         raise FormatError(f"{path} must hold a graph, but holds points, like {points[0]} {members[points[0]].shape}.")
     with format_errors(path, NO_MATRIX):
         Budget(path).claim(64 * max(map(int, members["shape"])))  # bytes of a graph with this many nodes
-        if any(members[name].dtype.kind not in "iu" for name in INDICES & members.keys()):
+        kind, *names = SPARSE[as_text(members["format"].item())]
+        indices = tuple(members[name] for name in names)
+        if any(array.dtype.kind not in "iu" for array in indices):
             raise TypeError("The indices are not integers.")
-        del members
-        matrix = load_npz(path)
+        parts = (indices,) if kind is coo_array else indices
+        matrix = kind((members["data"], *parts), shape=tuple(members["shape"].tolist()))
         if hasattr(matrix, "indptr"):  # a wrong index would be followed in memory, and SciPy checks few of an empty matrix
             matrix.check_format(full_check=True)
             if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
                 raise ValueError("The rows end before they begin.")
         return coo_array(matrix)
-
-
-# ---------------------------------------------------------------- ontologies
 
 
 def read_terms(path: Path, relations: list[str]) -> EdgeList:
@@ -223,7 +220,14 @@ def read_terms(path: Path, relations: list[str]) -> EdgeList:
         ontology = pronto.Ontology(file, import_depth=0, threads=1)  # other files and addresses are not read
     terms = [term for term in ontology.terms() if not term.obsolete]
     position = {term.id: i for i, term in enumerate(terms)}
-    pairs = ((i, position.get(parent.id)) for i, term in enumerate(terms) for parent in _parents(term, relations))
+
+    def parents(term: Any) -> Iterator[Any]:
+        if "is_a" in relations:  # the hierarchy itself; others are relationships
+            yield from term.superclasses(distance=1, with_self=False)
+        for relation, found in term.relationships.items() if set(relations) != {"is_a"} else ():
+            yield from found if relation.id in relations else ()
+
+    pairs = ((i, position.get(parent.id)) for i, term in enumerate(terms) for parent in parents(term))
     try:
         edges = list(dict.fromkeys((i, parent) for i, parent in pairs if parent is not None and parent != i))
     except KeyError as error:
@@ -245,10 +249,3 @@ def read_terms(path: Path, relations: list[str]) -> EdgeList:
     edges += [(top, len(names)) for top in tops]
     note = f"its {len(tops)} top terms are joined under a node called {root!r}; root= selects one of them."
     return EdgeList([*names, root], np.array(edges), None, [*codes, ""], [note])
-
-
-def _parents(term: Any, relations: list[str]) -> list[Any]:
-    """The terms that a term is related to: "is_a" is the hierarchy itself, others are relationships."""
-    above = list(term.superclasses(distance=1, with_self=False)) if "is_a" in relations else []
-    related = term.relationships if set(relations) != {"is_a"} else {}
-    return above + [parent for relation, found in related.items() if relation.id in relations for parent in found]

@@ -40,7 +40,7 @@ def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
 
 
 def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Table:
-    """The table with the model, the curvature, the names and the labels that metadata gives."""
+    """The table with the model, curvature, names and labels of metadata. Raises ValueError if one of them is invalid."""
     words = {kind: metadata[kind] for kind in WORDS if kind in metadata}
     for kind, column in words.items():
         if not isinstance(column, list) or len(column) != len(table.X) or not all(isinstance(word, str) for word in column):
@@ -48,30 +48,12 @@ def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Tabl
     columns, header = {**table.words, **words}, metadata.get(LABEL_COLUMN)
     if isinstance(header, str) and header not in columns:
         columns = {header if name in ("label", "labels") else name: column for name, column in columns.items()}
-    table = table._replace(words=columns)
-    return table._replace(**{name: metadata[name] for name in ("model", "curvature") if name in metadata})
-
-
-def check_metadata(table: Table, path: Path) -> Table:
-    """The table of a file. Raises ValueError if the file names an unknown model, or a curvature that is not negative."""
-    if table.model is not None and (not isinstance(table.model, str) or table.model not in MODELS):
-        raise FormatError(f"{path} names the model {str(table.model)[:40]!r}, but the models are {', '.join(MODELS)}.")
-    if table.curvature is None:
-        return table
-    if not isinstance(table.curvature, int | float) or not -np.inf < table.curvature < 0:
-        raise FormatError(f"{path} names the curvature {str(table.curvature)[:40]}, but a curvature is a negative number.")
-    return table._replace(curvature=float(table.curvature))
-
-
-def column_kinds(metadata: Mapping[str, Any], path: Path) -> dict[str, str] | None:
-    """The kinds of the columns that are not coordinates, if metadata states them."""
-    found = metadata.get(COLUMNS)
-    if found is not None and not (isinstance(found, dict) and all(kind in COLUMN_KINDS for kind in found.values())):
-        raise FormatError(f"{path} has damaged metadata: {COLUMNS} must be one of {', '.join(COLUMN_KINDS)} by their headers.")
-    return found
-
-
-# ---------------------------------------------------------------- side files
+    model, curvature = (metadata.get(name, getattr(table, name)) for name in ("model", "curvature"))
+    if model is not None and (not isinstance(model, str) or model not in MODELS):
+        raise FormatError(f"{path} names the model {str(model)[:40]!r}, but the models are {', '.join(MODELS)}.")
+    if curvature is not None and (not isinstance(curvature, int | float) or not -np.inf < curvature < 0):
+        raise FormatError(f"{path} names the curvature {str(curvature)[:40]}, but a curvature is a negative number.")
+    return table._replace(words=columns, model=model, curvature=None if curvature is None else float(curvature))
 
 
 def side_file(path: Path) -> Path:
@@ -94,10 +76,7 @@ def is_side_file(side: Path) -> bool:
 
 
 def read_side_file(path: Path) -> dict[str, Any]:
-    """The metadata beside a file of points; empty if there is none.
-
-    Raises ValueError if the file of points is not the one that the metadata was written for.
-    """
+    """The metadata beside a file of points, or nothing. Raises ValueError if it was written for another version of the file."""
     side = side_file(path)
     if path.suffix.lower() not in SIDE_FORMATS or not side.is_file():
         return {}

@@ -19,8 +19,8 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 
 from .._input.coordinates import check_coordinates
+from .containers import write_h5ad
 from .files import as_matrix, as_text, named
-from .hdf import write_h5ad
 from .metadata import (
     COLUMN_KINDS,
     COLUMNS,
@@ -35,6 +35,7 @@ from .metadata import (
 )
 from .text import DELIMITERS
 
+ZARR_FILES = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 Metadata = Mapping[str, Any]
 Words = Mapping[str, list[str] | np.ndarray]  # the columns "names" and "labels", and further ones
 
@@ -177,20 +178,27 @@ FORMATS = tuple(WRITERS)  #: The extensions of files that points can be written 
 
 
 def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Path:
-    """Return `path` if a file can be written there. Raises an error if it cannot, or if it exists and `force` is False."""
+    """Return `path` if a file or a Zarr store can be written there. Raises an error if not, or if it exists without `force`."""
     path = Path(path)
+    is_store = path.suffix.lower() == ".zarr"
     if formats and path.suffix.lower() not in formats:
         raise ValueError(f"The name of {path} must end in {', '.join(formats)}.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if path.is_dir():
+    if path.is_dir() and not is_store:
         raise IsADirectoryError(f"{path} is a folder, but a file name was expected.")
     if os.path.lexists(path) and not force and not _unfinished(path):
         raise exists_error(path)
+    if is_store and path.exists() and not is_zarr(path) and not (path.is_dir() and not any(path.iterdir())):
+        raise FileExistsError(f"{path} is not a Zarr store, and is not overwritten.")
     side = side_file(path)
     if path.suffix.lower() in SIDE_FORMATS and side.exists() and not is_side_file(side):
         raise FileExistsError(f"{side} exists already and was not written by horopca: remove it, or choose another output.")
     return path
+
+
+def is_zarr(path: Path) -> bool:
+    return any((path / name).exists() for name in ZARR_FILES)
 
 
 def exists_error(path: Path) -> FileExistsError:
@@ -256,13 +264,13 @@ class OutputSet(ExitStack):
         self.force = force
         self.outputs: list[tuple[Path, Path, Callable[..., object]]] = []
 
-    def add(self, path: str | Path, check: Callable[..., Path] = check_output, **options: Any) -> Path:
-        """The temporary path for an output, which ``check(path, force=, **options)`` accepts."""
-        path = check(path, force=self.force, **options)
+    def add(self, path: str | Path, formats: Sequence[str] = ()) -> Path:
+        """The temporary path for an output, which `check_output` accepts."""
+        path = check_output(path, force=self.force, formats=formats)
         temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
         self.callback(_remove, temporary)
         self.callback(_remove, side_file(temporary))
-        self.outputs.append((temporary, path, check))
+        self.outputs.append((temporary, path, check_output))
         return temporary
 
     def publish(self) -> None:
@@ -284,7 +292,7 @@ class OutputSet(ExitStack):
 
     def _publish(self, temporary: Path, path: Path, force: bool, undo: ExitStack) -> None:
         """Give a file its name. It also keeps its temporary name if it is new and the file system has hard links."""
-        try:
+        with named(path, replace=True):  # without the temporary name
             for name in _unfinished(path):
                 name.unlink(missing_ok=True)
             if force and os.path.lexists(path):
@@ -297,10 +305,6 @@ class OutputSet(ExitStack):
                     raise exists_error(path) from error
                 temporary.rename(path)
             undo.callback(_remove, path)
-        except OSError as error:
-            if error.errno is None:
-                raise
-            raise OSError(error.errno, error.strerror, str(path)) from error  # without the temporary name
 
     def _replace(self, temporary: Path, path: Path, undo: ExitStack) -> None:
         """Replace a file or folder. The old one is kept until all outputs have their names."""
@@ -331,15 +335,12 @@ def _remove(path: Path) -> None:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """The path, and the temporary names of a file that has any, because the process that published it was killed.
-
-    The lock comes before the list of names: a process that is alive holds it until it has removed them.
-    """
+    """The path and the temporary names of a file that has any, because the process that published it was killed."""
     if path.is_symlink() or not path.is_file():
         return []
     try:
         with open(path, "rb") as file:
-            lock(file)
+            lock(file)  # before the names are listed: a process that is alive holds the lock until it has removed them
             others = path.parent.glob(f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}")
             names = [name for name in others if name.samefile(path)]
             replaced = not os.path.samestat(os.fstat(file.fileno()), path.stat())  # by another process, before the lock

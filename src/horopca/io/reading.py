@@ -9,9 +9,9 @@ import numpy as np
 
 from .arrays import map_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .files import FormatError, Table, check_finite, existing, matrix, with_columns
+from .files import FormatError, Table, check_finite, existing, matrix, named, with_columns
 from .graphs import TREES, graph_format
-from .metadata import check_metadata, column_kinds, read_side_file, with_metadata
+from .metadata import COLUMNS, read_side_file, with_metadata
 from .subprocess_reader import in_subprocess
 from .text import DELIMITERS, ending, read_stated_table, read_text, read_word2vec_binary
 
@@ -26,9 +26,9 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     **dict.fromkeys((".pth", ".pt", ".best", ".ckpt"), (read_checkpoint, True)),
     ".safetensors": (read_safetensors, True),
     **dict.fromkeys((".kv", ".model"), (read_keyed_vectors, False)),
-    ".mat": (in_subprocess("hdf", "read_mat", "scipy", "a MATLAB file", "io"), True),
-    ".h5ad": (in_subprocess("hdf", "read_h5ad", "h5py", "an HDF5 file", "io"), True),
-    ".parquet": (in_subprocess("parquet", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
+    ".mat": (in_subprocess("containers", "read_mat", "scipy", "a MATLAB file", "io"), True),
+    ".h5ad": (in_subprocess("containers", "read_h5ad", "h5py", "an HDF5 file", "io"), True),
+    ".parquet": (in_subprocess("containers", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
 }
 READABLE = tuple(READERS)  #: Endings of the files from which points are read.
 TABLES = (".csv", ".tsv", ".parquet")  # Files in which `key` selects columns.
@@ -128,7 +128,8 @@ def read_table(path: Path, key: str | None) -> Table:
     if key is not None and not several and suffix not in TABLES:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many or name in TABLES)
         raise ValueError(f"key={key!r} selects an array or columns of a file ({choosable}), but {path} is not one.")
-    metadata = read_side_file(path)
-    kinds = column_kinds(metadata, path)
-    table = reader(path, key) if kinds is None else read_stated_table(path, DELIMITERS.get(suffix, ","), kinds)
-    return check_metadata(with_metadata(table, metadata, path), path)
+    with named(path):
+        metadata = read_side_file(path)
+        kinds = metadata.get(COLUMNS)
+        table = reader(path, key) if kinds is None else read_stated_table(path, DELIMITERS.get(suffix, ","), kinds)
+    return with_metadata(table, metadata, path)

@@ -12,14 +12,13 @@ import numpy as np
 
 from .arrays import map_npy
 from .files import Budget, FormatError, format_errors, listed
-from .output import OutputSet, exists_error
+from .output import ZARR_FILES, is_zarr
 
 if TYPE_CHECKING:
     import dask.array as da
 
 CHUNK_BYTES = 1 << 25  # The size of a Dask chunk: small enough for the memory of a worker, large enough for few tasks.
 DAMAGED = "is damaged, or not a Zarr store"
-ZARR_FILES = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
 def open_store(path: str | Path, key: str | None = None) -> da.Array:
@@ -69,41 +68,13 @@ def read_rows(path: Path, store: Any, start: int, stop: int) -> np.ndarray:
         return np.asarray(store[start:stop])
 
 
-def is_zarr(path: Path) -> bool:
-    return any((path / name).exists() for name in ZARR_FILES)
-
-
-def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
-    """Write a Dask array to a Zarr store. The workers write to a temporary folder beside it, which is renamed at the end."""
-    with OutputSet(force=force) as outputs:
-        write_store(outputs.add(path, check_store), Y)
-        outputs.publish()
-    return Path(path)
-
-
-def write_store(path: Path, Y: da.Array) -> None:
-    """Write a Dask array to a new Zarr store."""
+def write_store(path: Path, Y: da.Array) -> Path:
+    """Write a Dask array to a new Zarr store, from the workers."""
     da = _library("dask.array")
     chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
     store = _library("zarr").create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
     da.store(da.rechunk(Y, chunks), store, lock=False)
-
-
-def check_store(path: str | Path, *, force: bool = False) -> Path:
-    """Return the absolute path if a store can be written there. Raises an error if it cannot, or if it exists already."""
-    path = Path(path).absolute()
-    if path.suffix.lower() != ".zarr":
-        raise ValueError(f"The name of {path} must end in .zarr.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if path.exists() and not force:
-        raise exists_error(path)
-    if path.exists() and not (path.is_dir() and (is_zarr(path) or not any(path.iterdir()))):
-        raise FileExistsError(f"{path} is not a Zarr store, and is not overwritten.")
     return path
-
-
-# ---------------------------------------------------------------- Zarr
 
 
 def _zarr_array(path: Path, key: str | None) -> tuple[Any, Path]:
@@ -123,11 +94,8 @@ def _zarr_array(path: Path, key: str | None) -> tuple[Any, Path]:
 
 
 def _rows_of_chunks(array: Any, path: Path) -> int:
-    """The number of rows of a chunk. Raises FormatError if chunks are missing, or if one is too large for memory.
-
-    Zarr would read missing chunks as zeros. The files are counted before chunks are listed: a header of 150 bytes can claim
-    10^13 rows.
-    """
+    """The number of rows of a chunk. Raises FormatError if a chunk is missing (Zarr reads zeros) or too large for memory."""
+    # files are counted before chunks are listed: a header of 150 bytes can claim 10^13 rows
     size = getattr(array, "shards", None) or array.chunks
     needed = math.prod(-(-n // max(1, k)) for n, k in zip(array.shape, size, strict=True))
     present = sum(1 for file in path.rglob("*") if file.name not in ZARR_FILES and file.is_file())

@@ -8,7 +8,6 @@ the disk before the journal mentions it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import operator
 import os
@@ -18,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import joblib
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -138,10 +138,7 @@ def add_reduced_file(
 
 
 class Job:
-    """A reduction in progress, and the files of it: a context in which no other process can write them.
-
-    At the end they are removed; after an error they are kept if the call can be resumed.
-    """
+    """A reduction in progress, and its files: a context in which no other process writes them. Errors may keep them."""
 
     file: BinaryIO  # the partial file, while the context is open
 
@@ -152,7 +149,7 @@ class Job:
         self.call = {
             "version": __version__,
             "input": source.fingerprint(),
-            "options": [output.suffix.lower(), source.block_rows, _digest(estimator)],
+            "options": [output.suffix.lower(), source.block_rows, joblib.hash(to_members(estimator))],
         }
         self.size, self.rows, self.fitted = 0, 0, False  # bytes of the partial file, and rows, that are finished
 
@@ -295,10 +292,9 @@ class Job:
 # ---------------------------------------------------------------- before the work
 
 
-def is_large(path: str | Path) -> bool:
+def is_large(path: Path) -> bool:
     """Whether a file is better reduced one block at a time: a ``.npy`` of more than 64 MiB, of float32 or float64."""
-    path = Path(path)
-    return path.is_file() and path.stat().st_size > LARGE and can_stream(path)
+    return can_stream(path) and path.stat().st_size > LARGE
 
 
 def can_stream(path: Path) -> bool:
@@ -306,14 +302,6 @@ def can_stream(path: Path) -> bool:
     with suppress(ValueError, OSError):
         return bool(Source.of(path))
     return False
-
-
-def _digest(estimator: Any) -> str:
-    """A value that differs between estimators with different parameters or learnt attributes."""
-    digest = hashlib.sha256()
-    for name, array in to_members(estimator).items():
-        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
-    return digest.hexdigest()
 
 
 def fit_to(estimator: Any, source: Source) -> None:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -49,10 +49,7 @@ answer(request)
 
 
 def in_subprocess(module: str, function: str, library: str, kind: str, extra: str) -> Callable[..., Any]:
-    """A function that calls `function` of a module of this package in a separate process.
-
-    It raises ImportError if the library is not installed, and FormatError if the file cannot be read.
-    """
+    """A function that calls one of this package in a separate process. Raises ImportError without the library."""
 
     def read(path: Path, *arguments: Any) -> Any:
         if find_spec(library) is None:
@@ -122,22 +119,14 @@ def _received(content: bytes, mark: str, budget: Budget) -> Any:
 
 
 def answer(request: dict[str, Any]) -> None:
-    """Read a file as requested and write the result for `_received` to standard output."""
+    """Read a file as requested, and write a line of JSON to standard output, and the bytes of the arrays marked in it."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # so that nothing a library prints is part of the result
+    module, function, path, arguments = request["call"]
     import_module(request["library"])
-    import_module(f".{request['call'][0]}", __package__)
+    read = getattr(import_module(f".{module}", __package__), function)
     _limit(COPIES * request["bytes"] + LIBRARY_BYTES, request["seconds"])
     sys.setrecursionlimit(DEEPEST)
-    out.writelines(answered(request))
-    out.flush()
-    os._exit(0)  # a library that holds a damaged file may fail when it closes it
-
-
-def answered(request: dict[str, Any]) -> Iterator[Any]:
-    """The result of a request: a line of JSON, and the bytes of the arrays for which marks stand in it."""
-    module, function, path, arguments = request["call"]
-    read = getattr(import_module(f".{module}", __package__), function)
     arrays: list[np.ndarray] = []
     try:
         with memory_limit(request["bytes"]):
@@ -153,8 +142,10 @@ def answered(request: dict[str, Any]) -> Iterator[Any]:
         message = str(error) if known else f"{path} is damaged, cut short, or not {request['kind']} ({what})."
         arrays, head = [], {"type": known or "FormatError", "message": message, "keys": getattr(error, "keys", [])}
         line = json.dumps(head)
-    yield line.encode() + b"\n"
-    yield from (array.data for array in arrays)
+    out.write(line.encode() + b"\n")
+    out.writelines(array.data for array in arrays)
+    out.flush()
+    os._exit(0)  # a library that holds a damaged file may fail when it closes it
 
 
 def _plain(mark: str, arrays: list[np.ndarray], value: Any) -> dict[str, Any]:

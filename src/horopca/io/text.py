@@ -18,7 +18,8 @@ from typing import IO, TextIO, cast
 import numpy as np
 
 from .arrays import map_npy
-from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, with_values
+from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, named, with_values
+from .metadata import COLUMN_KINDS, COLUMNS
 
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
 LONGEST_NAME = 4096  # Bytes of a name in word2vec's binary format, where only a blank ends it.
@@ -90,7 +91,7 @@ def read_whole(path: Path, budget: Budget) -> str:
 def beginning(path: Path) -> str:
     """The first characters of a file, without what is not UTF-8 in them; empty if they cannot be decompressed."""
     try:
-        with open_bytes(path) as file:
+        with named(path), open_bytes(path) as file:
             return file.read(PIECE).decode("utf-8-sig", "replace")
     except UNPACKING_ERRORS:
         return ""
@@ -142,7 +143,7 @@ def _read_table(path: Path, delimiter: str) -> Table:
     """Coordinates and columns of words of a table in text."""
     budget = Budget(path)
     with open_lines(path, budget) as lines:
-        rows = _rows(lines, path, delimiter)
+        rows = table_rows(lines, path, delimiter)
         head = list(islice(rows, PEEKED_LINES))
         if not head:
             raise FormatError(f"{path} is empty.")
@@ -163,9 +164,11 @@ def _read_table(path: Path, delimiter: str) -> Table:
 
 def read_stated_table(path: Path, delimiter: str, kinds: Mapping[str, str]) -> Table:
     """A table whose columns that are not coordinates are known: the kinds of `COLUMN_KINDS` by their headers."""
+    if not isinstance(kinds, dict) or not all(kind in COLUMN_KINDS for kind in kinds.values()):
+        raise FormatError(f"{path} has damaged metadata: {COLUMNS} must be one of {', '.join(COLUMN_KINDS)} by their headers.")
     budget = Budget(path)
     with open_lines(path, budget) as lines:
-        rows = _rows(lines, path, delimiter)
+        rows = table_rows(lines, path, delimiter)
         _, header = next(rows, (0, list[str]()))
         words = [j for j, name in enumerate(header) if kinds.get(name, "values") != "values"]
         numeric = [j for j in range(len(header)) if j not in words]
@@ -178,7 +181,7 @@ def read_stated_table(path: Path, delimiter: str, kinds: Mapping[str, str]) -> T
     return with_values(table, [name for name, kind in kinds.items() if kind == "values"], path)
 
 
-def _rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of each line that is not blank."""
     reader = csv.reader(lines, delimiter=delimiter)
     try:

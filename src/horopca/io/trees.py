@@ -31,11 +31,7 @@ SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "9
 def as_edges(
     names: list[str], parents: Sequence[int], lengths: Sequence[float], trees: int, notes: Sequence[str], where: Path | str
 ) -> EdgeList:
-    """A tree with its edges from children to parents, all lengths positive and all names different.
-
-    The nodes are in any order: "" is no name, -1 the parent of the root, NaN no length. Raises FormatError if there are fewer
-    than two. Notes of the result say how many trees the file has, and what was replaced or left out.
-    """
+    """A tree, whose nodes are in any order, with positive lengths, different names, and notes of what was replaced."""
     if len(names) < 2:
         raise FormatError(f"{where} holds no tree with at least two nodes.")
     parent = np.array(parents, dtype=np.int64)
@@ -85,9 +81,6 @@ def _unique_names(names: list[str], is_leaf: np.ndarray, notes: list[str]) -> li
     if left_out := sum(name in supports for name in known):
         notes.append(f"support values left out: {left_out}.")
     return unique
-
-
-# ---------------------------------------------------------------- Newick and Nexus
 
 
 def read_newick(path: Path) -> EdgeList:
@@ -193,9 +186,6 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) ->
     if len(levels) > 1:
         raise FormatError(f"{budget.path} is cut short: its tree has {len(levels) - 1} '(' without a ')'.")
     return names, parents, lengths
-
-
-# ---------------------------------------------------------------- PhyloXML
 
 
 def read_phyloxml(path: Path) -> EdgeList:

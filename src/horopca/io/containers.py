@@ -1,4 +1,4 @@
-"""``.h5ad`` of AnnData, read and written by h5py, and ``.mat`` of MATLAB, read by SciPy or h5py."""
+"""``.h5ad`` of AnnData, read and written by h5py; ``.mat`` of MATLAB, read by SciPy or h5py; Parquet, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -184,9 +184,6 @@ def _group(parent: Any, name: str, kind: str, version: str) -> Any:
     return group
 
 
-# ---------------------------------------------------------------- MATLAB
-
-
 def read_mat(path: Path, key: str | None) -> Table:
     """A matrix of a MATLAB file, with the labels beside it."""
     from scipy.io import loadmat, whosmat
@@ -218,3 +215,31 @@ def _words(value: Any) -> list[str]:
     values = _dense(value)
     items: Any = values.ravel() if values.dtype.kind in "OUSfiub" else []
     return [as_text(item.item() if isinstance(item, np.ndarray) and item.size == 1 else item).rstrip() for item in items]
+
+
+def read_parquet(path: Path, key: str | None) -> Table:
+    """The numeric columns of a Parquet file, or its one column of lists, with columns of words."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, pre_buffer=False, thrift_container_size_limit=1_000_000) as file:
+        table = file.read(use_threads=False)
+    table.validate(full=True)
+
+    def named(*kinds: Any) -> list[str]:
+        return [column.name for column in table.schema if any(is_kind(column.type) for is_kind in kinds)]
+
+    types = pa.types
+    lists = named(types.is_list, types.is_large_list, types.is_fixed_size_list)
+    text = named(types.is_string, types.is_large_string, types.is_dictionary)
+    text += [name for name in table.column_names if name.lower() in LABEL_NAMES and name not in (*lists, *text)]
+    words = {name: ["" if value is None else as_text(value) for value in table.column(name).to_pylist()] for name in text}
+    numeric = [name for name in named(types.is_integer, types.is_floating) if name not in words]
+    columns = [table.column(name).to_numpy() for name in numeric]
+    if len(lists) == 1:
+        X = np.stack(table.column(lists[0]).to_numpy())  # raises an error if they differ in length
+        values = dict(zip(numeric, (column.astype(float) for column in columns), strict=True))
+        return Table(matrix(X, path), words=words, values=values)
+    if not numeric:
+        raise FormatError(f"{path} has neither columns of numbers nor one column of lists of numbers.")
+    return Table(matrix(np.stack(columns, axis=1), path), names=numeric, words=words)
