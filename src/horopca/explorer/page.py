@@ -32,6 +32,7 @@ LAYOUTS = get_args(Layout)
 LEAST_REACH = 1e-6  # If no point is farther from the centre than this, all are equal to rounding, and are not magnified.
 MOST_PANES = 4  # more are too narrow to work in
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
+OTHER_SCRIPTS = ("main.js", "widget.js")  # the last part of the page's script, and one that is no part of it
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # comments and indents, which the page does not need
 
 
@@ -266,13 +267,9 @@ def _assemble(title: str, data: str) -> str:
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    def code(name: str) -> str:
-        return IDLE.sub("", read(f"{name}.js"))
-
-    names = sorted(file.name.removesuffix(".js") for file in folder.iterdir() if file.name.endswith(".js"))
-    parts = [code(name) for name in names if name not in ("refit", "widget", "main")]
-    style, engine = read("style.css"), f"function refitEngine() {{\n{code('refit')}}}\n"
-    script = '(() => {\n"use strict";\n' + "\n".join([engine, *parts, code("main")]) + "})();\n"
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".js") and file.name not in OTHER_SCRIPTS)
+    script = '(() => {\n"use strict";\n' + "\n".join(IDLE.sub("", read(name)) for name in [*names, "main.js"]) + "})();\n"
+    style = read("style.css")
     fields = {
         "title": html.escape(str(title).encode(errors="replace").decode()),
         "style": style,

@@ -342,14 +342,16 @@ function listenToNotebook(face) {
   parent.postMessage({ horopca: "ready" }, "*");
 }
 
-readData($("data")).then((data) => {
-  if (data.layout === "side" && data.pane === null) {
-    window.horopca = openPanes(data);
-    return;
+async function startPage() {
+  try {
+    const data = await readData($("data")), panes = data.layout === "side" && data.pane === null;
+    window.horopca = panes ? openPanes(data) : publicFace(newApp(data));
+    if (!panes) listenToNotebook(window.horopca);
+  } catch (error) {
+    document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
+    throw error;
   }
-  window.horopca = publicFace(newApp(data));
-  listenToNotebook(window.horopca);
-}).catch((error) => {
-  document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
-  throw error;
-});
+}
+
+if (globalThis.document) startPage();
+else globalThis.onmessage = ({ data }) => postMessage(answerTo(data)); // in a worker
