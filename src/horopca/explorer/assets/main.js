@@ -292,7 +292,7 @@ function publicFace(app) {
   return {
     n: data.n,
     state: () => ({
-      zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
+      zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden()],
       theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
       time: data.time, playing: app.playing, regions: drawnRegions(app).map(({ i }) => i), visit: app.visit,
       refitted: app.refitted && app.refitted.goal,

@@ -125,9 +125,7 @@ const percent = (value) => `${(100 * value).toFixed(1)} %`;
 function refitRows(app) {
   const { data, refitted, rows } = app, out = [];
   if (rows.length >= FEWEST && data.original && ofOriginal(data)) {
-    const goal = h("select", { id: "goal", "aria-label": "What a refit keeps" },
-      ...Object.entries(GOALS).map(([value, text]) => h("option", { value, text, selected: value === app.goal })));
-    goal.addEventListener("change", () => { app.goal = goal.value; });
+    const goal = choice("goal", "What a refit keeps", Object.entries(GOALS), app.goal, (value) => { app.goal = value; });
     const text = app.refitting && app.refitting !== REFINE ? "Refitting …" : "Refit to these";
     out.push(h("div", { class: "acts" }, h("button", { id: "refit", text, disabled: Boolean(app.refitting), onclick: () => app.refit(),
       title: "HoroPCA of the selected points alone: all points move to its picture" }), goal));
