@@ -41,10 +41,7 @@ def equidistant_arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
 
 
 def horocycle_arcs(x: Any, q: Any) -> np.ndarray:
-    """Arcs (m, 65, 2) of the horocycles at the ideal point q (2,), from points x (m, 2) of the disk to the diameter of q.
-
-    Their ends are the images of x under the horospherical projection on that diameter.
-    """
+    """Arcs (m, 65, 2) of horocycles at q (2,) from points x (m, 2) of the disk to their projections on the diameter of q."""
     x, q = np.asarray(x, dtype=np.float64), np.asarray(q, dtype=np.float64)
     level = busemann(to_hyperboloid(x), q)
     end = np.tanh(-level / 2)[:, None] * q

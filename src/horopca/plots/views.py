@@ -83,11 +83,7 @@ def fraction_on_rim(x: np.ndarray) -> float:
 
 
 def choose_view(x: np.ndarray) -> str:
-    """The Poincaré disk, or the equidistant one if more than half of the points would be on the rim of the former.
-
-    >>> choose_view(np.array([[np.cosh(9.0), np.sinh(9.0), 0.0]])), choose_view(np.array([[1.0, 0.0, 0.0]]))
-    ('equidistant', 'disk')
-    """
+    """The Poincaré disk, or the equidistant one if more than half of the points would be on the rim of the former."""
     return "equidistant" if fraction_on_rim(x) > 0.5 else "disk"
 
 
@@ -110,8 +106,7 @@ def choose_centre(x: np.ndarray, root: int | None) -> np.ndarray:
 def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, View, np.ndarray]:
     """The axes, by default new ones with a disk, their view and its centre (3,), as `plot_plane` left them there.
 
-    Raises ValueError if they show another view than the Poincaré disk and `disk_only` is the name of a function that
-    draws there only.
+    Raises ValueError if they show another view, and `disk_only`, the name of a function, draws in the Poincaré disk only.
     """
     ax = new_figure().subplots() if ax is None else ax
     if not hasattr(ax, "patches"):
@@ -132,13 +127,7 @@ def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, V
 
 
 def ring_radii(view: View, size: float, unit: float) -> np.ndarray:
-    """Radii of two to six rings, multiples of a round step in the user's unit of length, for a plot of radius `size`.
-
-    >>> ring_radii(VIEWS["equidistant"], 10.0, 1.0)
-    array([2., 4., 6., 8.])
-    >>> ring_radii(VIEWS["disk"], 1.0, 1.0)
-    array([1., 2., 3.])
-    """
+    """Radii of two to six rings, multiples of a round step in the user's unit of length, for a plot of radius `size`."""
     for step in RING_STEPS:
         radii = np.arange(1, 41) * step / unit
         drawn = view.ring(radii) / size

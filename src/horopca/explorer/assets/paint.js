@@ -152,7 +152,7 @@ function paintInk(context, app, lasso) {
     }
   }
   if (!lasso) return;
-  traceLasso(context, lasso);
+  traceOutline(context, lasso);
   fill(context, rgba(theme.accent, 0.12));
   stroke(context, rgba(theme.accent), 1.5);
 }
@@ -169,9 +169,10 @@ function paintNumbers(context, scene, frame, theme) {
   context.textAlign = "left";
 }
 
-function traceLasso(context, path) {
+/** Begin the path of a closed line [x, y, x, y, ...]. */
+function traceOutline(context, path) {
   context.beginPath();
-  for (const [x, y] of path) context.lineTo(x, y);
+  for (let k = 0; k < path.length; k += 2) context.lineTo(path[k], path[k + 1]);
   context.closePath();
 }
 

@@ -30,7 +30,7 @@ function fillHead(app) {
   const { data } = app, parts = [counted(data.n, "point", "points")];
   const classes = data.labelings[0]?.classes.filter((text) => text !== data.unlabelled);
   if (classes) parts.push(counted(classes.length, "class", "classes"));
-  if (data.edges) parts.push(counted(data.edges.length / 2, "edge", "edges"));
+  if (data.edges) parts.push(counted(data.edgeCount, "edge", "edges"));
   if (app.has.film) parts.push(`${data.last + 1} pictures`);
   $("title").textContent = $("title").title = data.title;
   $("summary").textContent = parts.join(" · ");

@@ -90,13 +90,14 @@ function meanOf(points) {
 
 // ---------------------------------------------------------------- the projection
 
+const inner = (a, b) => { let sum = 0; for (let k = 0; k < a.length; k++) sum += a[k] * b[k]; return sum; };
+const unit = (a) => { const size = Math.sqrt(inner(a, a)) || 1; return a.map((v) => v / size); };
+
 /** An orthonormal basis (v0, w), (0, u) of the two rows of A, in which only the first has time, v0 >= 0. */
 function splitBasis(A, m) {
-  const p = A.slice(0, m), q = A.slice(m), dot = (a, b) => a.reduce((sum, v, k) => sum + v * b[k], 0);
-  const unit = (a) => { const size = Math.sqrt(dot(a, a)) || 1; return a.map((v) => v / size); };
-  const P = unit(p);
-  let Q = unit(q);
-  for (let twice = 0; twice < 2; twice++) { const along = dot(P, Q); Q = unit(Q.map((v, k) => v - along * P[k])); }
+  const P = unit(A.slice(0, m));
+  let Q = unit(A.slice(m));
+  for (let twice = 0; twice < 2; twice++) { const along = inner(P, Q); Q = unit(Q.map((v, k) => v - along * P[k])); }
   const size = Math.hypot(P[0], Q[0]), cos = size > 0 ? P[0] / size : 1, sin = size > 0 ? Q[0] / size : 0;
   const v = P.map((value, k) => cos * value + sin * Q[k]), u = P.map((value, k) => cos * Q[k] - sin * value);
   u[0] = 0;
@@ -145,8 +146,7 @@ function slide({ n, m, x }, A) {
     G[0] = -G[0];
     G[m] = -G[m];
     // the gradient in the basis (v, u) of the span, taken to A: by the inverse of A V^T, transposed
-    let pv = 0, pu = 0, qv = 0, qu = 0;
-    for (let k = 0; k < m; k++) { pv += A[k] * v[k]; pu += A[k] * u[k]; qv += A[m + k] * v[k]; qu += A[m + k] * u[k]; }
+    const p = A.slice(0, m), q = A.slice(m), pv = inner(p, v), pu = inner(p, u), qv = inner(q, v), qu = inner(q, u);
     const det = pv * qu - pu * qv || 1e-300, out = new Float64Array(2 * m);
     for (let k = 0; k < m; k++) {
       out[k] = (qu * G[k] - qv * G[m + k]) / det;
@@ -224,24 +224,23 @@ function objectiveOf(points, pairs, goal) {
 
 /** L-BFGS with a backtracking step, upwards. */
 function climb(objective, start, most, tolerance = 1e-10) {
-  const dot = (a, b) => { let sum = 0; for (let k = 0; k < a.length; k++) sum += a[k] * b[k]; return sum; };
   let point = Float64Array.from(start), { value, gradient } = objective(point);
   const memory = [];
   for (let round = 0; round < most; round++) {
     const direction = Float64Array.from(gradient), parts = [];
     for (let k = memory.length - 1; k >= 0; k--) {
-      const { s, y, rho } = memory[k], part = rho * dot(s, direction);
+      const { s, y, rho } = memory[k], part = rho * inner(s, direction);
       parts[k] = part;
       for (let l = 0; l < direction.length; l++) direction[l] -= part * y[l];
     }
     const last = memory[memory.length - 1];
-    const grow = last ? 1 / (last.rho * dot(last.y, last.y)) : 0.1 / (Math.sqrt(dot(gradient, gradient)) || 1);
+    const grow = last ? 1 / (last.rho * inner(last.y, last.y)) : 0.1 / (Math.sqrt(inner(gradient, gradient)) || 1);
     for (let l = 0; l < direction.length; l++) direction[l] *= grow;
     memory.forEach(({ s, y, rho }, k) => {
-      const part = parts[k] - rho * dot(y, direction);
+      const part = parts[k] - rho * inner(y, direction);
       for (let l = 0; l < direction.length; l++) direction[l] += part * s[l];
     });
-    const slope = dot(direction, gradient);
+    const slope = inner(direction, gradient);
     if (!(slope > 0) && !memory.length) break;
     let step = 1, next = null, tried = null;
     for (let halvings = 0; halvings < 25; halvings++, step /= 2) {
@@ -255,8 +254,8 @@ function climb(objective, start, most, tolerance = 1e-10) {
       memory.length = 0;
       continue;
     }
-    const s = tried.map((v, k) => v - point[k]), y = gradient.map((v, k) => v - next.gradient[k]), bend = dot(s, y);
-    if (bend > 1e-14 * dot(y, y)) memory.push({ s, y, rho: 1 / bend });
+    const s = tried.map((v, k) => v - point[k]), y = gradient.map((v, k) => v - next.gradient[k]), bend = inner(s, y);
+    if (bend > 1e-14 * inner(y, y)) memory.push({ s, y, rho: 1 / bend });
     if (memory.length > 20) memory.shift();
     const gain = next.value - value;
     [point, value, gradient] = [tried, next.value, next.gradient];
@@ -267,7 +266,6 @@ function climb(objective, start, most, tolerance = 1e-10) {
 
 /** Bases to start from: spans of the directions of points, as they are and shaken, of all three kinds of spine. */
 function startsFor({ n, m, x }, count, random) {
-  const unit = (q) => { const size = Math.hypot(...q) || 1; return q.map((v) => v / size); };
   const direction = (shake) => {
     const at = random.below(n) * m;
     return unit(unit(Array.from(x.subarray(at + 1, at + m))).map((v) => v + shake * random.normal()));

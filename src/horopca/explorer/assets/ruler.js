@@ -17,9 +17,9 @@ function distanceBefore(data, i, j) {
 }
 
 /** The length of the shortest path between two nodes; Infinity if there is none. A node is looked at again when it is found nearer. */
-function pathLength({ edges, lengths, n }, i, j) {
+function pathLength({ ends, lengths, n }, i, j) {
   const near = Array.from({ length: n }, () => []), far = new Float64Array(n).fill(Infinity), queue = [i];
-  lengths.forEach((length, e) => [0, 1].forEach((end) => near[edges[2 * e + end]].push([edges[2 * e + 1 - end], length])));
+  lengths.forEach((length, e) => [0, 1].forEach((end) => near[ends[end][e]].push([ends[1 - end][e], length])));
   far[i] = 0;
   for (const a of queue) for (const [b, length] of near[a]) if (far[a] + length < far[b]) { far[b] = far[a] + length; queue.push(b); }
   return far[j];

@@ -6,7 +6,7 @@ const FONT = (size, bold) => `${bold ? "600 " : ""}${size}px system-ui, -apple-s
 const LONGEST_NAME = 30;
 
 function newScene(data) {
-  const n = data.n, m = data.edges ? data.edges.length / 2 : 0;
+  const { n, edgeCount: m } = data;
   return {
     x: new Float64Array(n), y: new Float64Array(n), // on the hyperboloid of the view
     zx: new Float64Array(n), zy: new Float64Array(n), // in the disk
@@ -99,9 +99,9 @@ function chooseMarks(scene, frame) {
 const SHORTEST_EDGE = 1.2; // pixels: shorter ones cannot be seen
 
 /** e^L - 1 of every edge of length L: an upper bound of its length on the screen, relative to the scale at one of its ends. */
-function stretchesOf({ edges, points }) {
-  return Float32Array.from({ length: edges.length / 2 }, (_, e) => {
-    const half = Math.sqrt(gap(pointAt(points, edges[2 * e]), pointAt(points, edges[2 * e + 1]))) / 2; // sinh(L / 2)
+function stretchesOf({ ends, points }) {
+  return Float32Array.from({ length: ends[0].length }, (_, e) => {
+    const half = Math.sqrt(gap(pointAt(points, ends[0][e]), pointAt(points, ends[1][e]))) / 2; // sinh(L / 2)
     return (half + Math.sqrt(1 + half * half)) ** 2 - 1;
   });
 }
@@ -122,14 +122,13 @@ function dipOf({ x, y, zx, zy }, a, b, { scale, reach, model }) {
 function chooseEdges(scene, { data, model, frame, shown, on }) {
   scene.edges.count = scene.edgesInView = 0;
   if (!on.edges) return;
-  const { zx, zy, edges, left } = scene, { scale, width, height, cx, cy } = frame, pairs = data.edges;
-  const { arcs, open } = MODELS[model];
+  const { zx, zy, edges, left } = scene, { scale, width, height, cx, cy } = frame, { arcs, open } = MODELS[model];
   if (edges.of !== data.points) [edges.of, edges.stretch] = [data.points, stretchesOf(data)];
   const { stretch } = edges;
   let count = 0, ink = 0;
-  for (let e = 0; e < pairs.length; e += 2) {
-    const a = pairs[e], b = pairs[e + 1];
-    if (!open && scale * left[a] * stretch[e >> 1] < SHORTEST_EDGE) continue; // most of them, and without a look at the other end
+  for (let e = 0; e < data.edgeCount; e++) {
+    const a = data.ends[0][e], b = data.ends[1][e];
+    if (!open && scale * left[a] * stretch[e] < SHORTEST_EDGE) continue; // most of them, and without a look at the other end
     if (!shown[a] || !shown[b]) continue;
     const dx = scale * (zx[b] - zx[a]), dy = scale * (zy[b] - zy[a]), chord = Math.sqrt(dx * dx + dy * dy);
     const length = open ? chord + 2 * dipOf(scene, a, b, frame) : chord;

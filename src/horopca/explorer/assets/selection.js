@@ -3,7 +3,7 @@
 /** The shown points on the pixels that a path on the screen encloses. */
 function insideOf({ px, py, size }, path, { width, height }) {
   const context = h("canvas", { width, height }).getContext("2d"), found = [];
-  traceLasso(context, path);
+  traceOutline(context, path);
   context.fill("evenodd");
   const { data } = context.getImageData(0, 0, width, height);
   for (let i = 0; i < px.length; i++) {
