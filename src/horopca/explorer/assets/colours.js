@@ -63,19 +63,6 @@ function dimmed(colours, lit, page) {
     : packed([faint(colour, page[0]), faint(colour >> 8, page[1]), faint(colour >> 16, page[2])])));
 }
 
-/** The same order of painting on every visit, and none that the rows decide. */
-function shuffled(n) {
-  const order = Uint32Array.from({ length: n }, (_, i) => i);
-  let state = 12345;
-  for (let i = n - 1; i > 0; i--) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const j = Math.floor((state / 4294967296) * (i + 1)), held = order[i];
-    order[i] = order[j];
-    order[j] = held;
-  }
-  return order;
-}
-
 const digits = (value) => {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);

@@ -15,6 +15,12 @@ function randomNumbers(seed) {
   return { uniform, normal, below: (n) => Math.floor(uniform() * n) };
 }
 
+/** An array in random order. */
+function shuffled(values, random) {
+  for (let i = values.length - 1; i > 0; i--) { const j = random.below(i + 1); [values[i], values[j]] = [values[j], values[i]]; }
+  return values;
+}
+
 /** The length of the space part of the row of m numbers (t, s) that begins at a place in x. */
 function lengthAt(x, at, m) {
   let square = 0;
@@ -341,8 +347,7 @@ function keptBy(points, plane, pairs) {
 
 /** Fit to some rows of the original points, and project all of them. */
 function refit({ original, d, rows, goal, before }) {
-  const random = randomNumbers(1), order = Uint32Array.from(rows);
-  for (let i = order.length - 1; i > 0; i--) { const j = random.below(i + 1); [order[i], order[j]] = [order[j], order[i]]; }
+  const random = randomNumbers(1), order = shuffled(Uint32Array.from(rows), random);
   const chosen = onHyperboloid(original, d, order), centre = meanOf(chosen), seen = translated(chosen, centre);
   const A = searchSpine(seen, goal, random), plane = planeOf(translated(onHyperboloid(original, d), centre), A);
   const some = (values) => Float64Array.from([...order].flatMap((i) => [values[2 * i], values[2 * i + 1]]));

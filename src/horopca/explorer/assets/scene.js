@@ -13,7 +13,7 @@ function newScene(data) {
     left: new Float32Array(n), // the scale there: an upper bound
     px: new Float32Array(n), py: new Float32Array(n), // on the screen, CSS pixels
     size: new Float32Array(n), // radius of the mark, 0 where it is not drawn
-    shuffle: shuffled(n), order: new Uint32Array(n), rank: new Uint32Array(n), // the last is on top; where in this order a row is
+    shuffle: shuffled(Uint32Array.from({ length: n }, (_, i) => i), randomNumbers(1)), order: new Uint32Array(n), rank: new Uint32Array(n), // the last is on top; where in this order a row is
     first: 0, // where in it those above begin, who are neither dim nor grey
     marks: new Uint32Array(n), marked: 0, below: 0, ranks: new Uint32Array(n), // the points to draw, and how many
     edges: { count: 0, of: null, stretch: null, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
