@@ -214,7 +214,7 @@ def plot_cones(
     ends = translate_ideal_to_origin(translate_ideal(cone_ends(seen[apart], psi[apart]), middle), centre)
     cones = cone_borders(translate_to_origin(x[apart], centre), ends)
     style: dict[str, Any] = {"facecolors": [to_rgba(colour, 0.13)], "edgecolors": colour, "linewidths": proportion(ax)}
-    ax.add_collection(PolyCollection(cones, zorder=1.5, **style))
+    ax.add_collection(PolyCollection(list(cones), zorder=1.5, **style))
     return ax
 
 
