@@ -4,10 +4,11 @@ const GOALS = { distortion: "keep distances", variance: "keep variance" };
 const REFINE = "refine"; // the goal of a refinement, which is of all points
 const FEWEST = 4; // points that a refit makes sense for
 
-const SCRIPT = globalThis.document?.currentScript.textContent; // of the page, which a worker runs for `answerTo` alone
+// the page's own script, of which a worker uses `answerTo` alone
+const ENGINE = globalThis.document && URL.createObjectURL(new Blob([document.currentScript.textContent], { type: "text/javascript" }));
 
 const askWorker = (question) => new Promise((done, failed) => {
-  const worker = new Worker(URL.createObjectURL(new Blob([SCRIPT], { type: "text/javascript" })));
+  const worker = new Worker(ENGINE);
   worker.onmessage = ({ data }) => { worker.terminate(); done(data); };
   worker.onerror = failed;
   worker.postMessage(question);

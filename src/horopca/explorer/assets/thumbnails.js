@@ -31,9 +31,10 @@ function imageOf(app, i) {
 
 function paintThumbs(context, app) {
   for (const { i, box: [left, top] } of app.scene.thumbs) {
-    const image = imageOf(app, i), { naturalWidth: w, naturalHeight: h } = image, grow = THUMB / Math.max(w, h);
-    if (!image.complete || !w) continue; // as long as it loads
-    const place = [left + (THUMB - grow * w) / 2, top + (THUMB - grow * h) / 2, grow * w, grow * h]; // in its proportions
+    const image = imageOf(app, i), { naturalWidth, naturalHeight } = image, grow = THUMB / Math.max(naturalWidth, naturalHeight);
+    if (!image.complete || !naturalWidth) continue; // as long as it loads
+    const width = grow * naturalWidth, height = grow * naturalHeight; // in its proportions
+    const place = [left + (THUMB - width) / 2, top + (THUMB - height) / 2, width, height];
     context.drawImage(image, ...place);
     context.strokeStyle = css(app.paint[i]);
     context.lineWidth = 2;
