@@ -246,7 +246,7 @@ def doctors(console: Console) -> tuple[str, np.ndarray]:
     """CS Ph.D., or as many points of a generated hierarchy where it is missing."""
     try:
         return "CS Ph.D.", embedding("CS Ph.D.")
-    except SystemExit as missing:
+    except (ImportError, OSError) as missing:  # neither downloaded before nor now
         console.print(f"{missing} Until then, 1025 generated points stand in for it.")
         return "1025 generated points", cloud(1025)
 

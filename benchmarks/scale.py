@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
+import timeit
 import tracemalloc
 from collections.abc import Callable
 
@@ -32,12 +33,7 @@ STRETCH = "<= 27"  # 1.5 times what the distortion fit took, 18 times PCA, when 
 
 def seconds(function: Callable, repeats: int = REPEATS) -> float:
     """The least time of a few calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(timeit.repeat(function, repeat=repeats, number=1))
 
 
 def peak(function: Callable) -> int:

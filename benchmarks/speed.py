@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import timeit
 import tracemalloc
 
 import numpy as np
@@ -26,12 +27,7 @@ from .data import embedding
 
 def seconds(function, repeats: int = 7, clock=time.process_time) -> float:
     """Least processor time of a few calls (one thread: what else runs on the machine then matters little)."""
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        function()
-        times.append(clock() - start)
-    return min(times)
+    return min(timeit.repeat(function, timer=clock, repeat=repeats, number=1))
 
 
 def fit_in_evaluations() -> tuple[float, float]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 import warnings
 from collections.abc import Generator, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from importlib import import_module
-from multiprocessing import active_children, get_context
+from itertools import starmap
 from typing import Any, NamedTuple
 
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from .cells.data import MissingData
@@ -64,7 +61,7 @@ def run_cells(cells: list[Cell], store: Store, jobs: int) -> Generator[tuple[Cel
                 yield cell, Gap(cell, f"{cell.given.name} is missing")
             else:
                 tasks.append((cell, before.result if before else None))
-        for cell, answer in _inline(tasks) if jobs == 1 or len(tasks) < 2 else _in_processes(tasks, min(jobs, len(tasks))):
+        for cell, answer in _answers(tasks, jobs):
             if isinstance(answer, Gap):
                 yield cell, answer
             else:
@@ -72,46 +69,16 @@ def run_cells(cells: list[Cell], store: Store, jobs: int) -> Generator[tuple[Cel
                 yield cell, None
 
 
-def _inline(tasks: list[tuple[Cell, Any]]) -> Iterator[tuple[Cell, Answer | Gap]]:
-    return ((cell, compute(cell, given)) for cell, given in tasks)
-
-
-def _in_processes(tasks: list[tuple[Cell, Any]], jobs: int) -> Iterator[tuple[Cell, Answer | Gap]]:
-    with _workers(jobs) as executor:
-        with _interrupts_ignored():  # which the processes inherit: an interruption is the parent's to handle
-            waiting = {executor.submit(compute, cell, given): cell for cell, given in tasks}
-        for future in as_completed(waiting):
-            try:
-                yield waiting[future], future.result()
-            except BrokenProcessPool:
-                raise MemoryError(
-                    "A process that computed was ended from outside, most likely for want of memory. What is finished is "
-                    "kept: the same command with --jobs 1 computes the rest."
-                ) from None
-
-
-@contextmanager
-def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that compute; at an interruption they end at once, and what they were at is not stored."""
-    others = set(active_children())
-    executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+def _answers(tasks: list[tuple[Cell, Any]], jobs: int) -> Iterator[tuple[Cell, Answer | Gap]]:
+    """Cells and their answers, as they are finished."""
     try:
-        yield executor
-    except BaseException:
-        for child in set(active_children()) - others:
-            child.terminate()
-        executor.shutdown(wait=False, cancel_futures=True)
-        raise
-    executor.shutdown()
+        yield from Parallel(max(1, min(jobs, len(tasks))), return_as="generator_unordered")(starmap(delayed(_answer), tasks))
+    except BrokenProcessPool:
+        raise MemoryError(
+            "A process that computed was ended from outside, most likely for want of memory. What is finished is "
+            "kept: the same command with --jobs 1 computes the rest."
+        ) from None
 
 
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():  # which alone may say what signals do
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _answer(cell: Cell, given: Any) -> tuple[Cell, Answer | Gap]:
+    return cell, compute(cell, given)

@@ -149,26 +149,44 @@ def test_names_do_not_overlap_and_those_of_central_points_are_kept(ax, other):
     assert 20 < len(boxes) < 400 and note_on(ax) == f"names that fit: {len(boxes)} of 400"
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
     assert not any(box.contains(*point) for box in boxes for point in ax.transData.transform(y))
-    assert not any(box.overlaps(ax.get_legend().get_window_extent()) for box in boxes)
     plot_plane(Y[:3], names=["central", "", ""], ax=other)
     assert [text.get_text() for text in names_on(other)] == ["central"] and note_on(other) == ""
 
 
-def test_names_overlap_neither_notes_nor_other_axes():
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    panels = figure.subplots(1, 2)
-    turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
-    rim = 9 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    for ax in panels:
-        plot_plane(rim, view="disk", names=[f"a rather long name {k}" for k in range(60)], model="tangent", ax=ax)
-    inset = panels[0].inset_axes((0.3, 0.3, 0.4, 0.4))
-    for k, ax in enumerate(panels):
-        boxes = [text.get_window_extent() for text in names_on(ax)]
-        (note,) = (text for text in ax.texts if text.get_gid() == "note")
-        below = note.get_window_extent()
-        assert len(boxes) > 5 and below.y0 >= 0 and below.x1 <= ax.bbox.x1
-        for box in (below, panels[1 - k].bbox, inset.bbox):
-            assert not any(name.padded(-2).overlaps(box) for name in boxes)  # widths are measured to two pixels
+TURN = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+RIM = 9 * np.stack([np.cos(TURN), np.sin(TURN)], axis=1)
+CROWDED = {"view": "disk", "names": [f"a rather long name {k}" for k in range(60)], "model": "tangent"}
+LONG = [f"quite a long label {i % 12}" for i in range(60)]
+BAR = {"values": np.arange(60.0), "value_name": "how far refits of the same method move each of the points"}
+
+
+@pytest.mark.parametrize(
+    ("size", "layout", "left", "right"),
+    [
+        ((8, 4), "constrained", {}, {}),
+        ((14, 6), "constrained", {"labels": LONG}, {"labels": LONG}),
+        ((14, 6.2), "constrained", BAR, {"labels": LONG}),
+        ((7, 6), None, {"labels": LONG}, None),
+        ((6.4, 4.8), "constrained", {"labels": LONG}, None),
+    ],
+)
+def test_nothing_overlaps_and_nothing_is_outside_the_figure(size, layout, left, right):
+    figure = Figure(figsize=size, layout=layout)
+    given = [options for options in (left, right) if options is not None]
+    panels = figure.subplots(1, len(given), squeeze=False).ravel()
+    for ax, options in zip(panels, given, strict=True):
+        plot_plane(RIM, ax=ax, **CROWDED, **options)
+    inset = panels[0].inset_axes((0.3, 0.3, 0.4, 0.4)) if right == {} else None
+    names = [[text.get_window_extent() for text in names_on(ax)] for ax in panels]
+    for k, (ax, own) in enumerate(zip(panels, names, strict=True)):
+        beside = [text for text in ax.texts if text.get_gid() == "note"] + [ax.get_legend()]
+        beside += [bar.yaxis.label for bar in figure.axes[len(panels) :]]
+        boxes = [artist.get_window_extent() for artist in beside if artist is not None]
+        assert own and all((box.min >= 0).all() and (box.max <= figure.bbox.max).all() for box in boxes)
+        assert not any(one.overlaps(other.bbox) for one in boxes for other in panels[k + 1 :])
+        boxes += [other.bbox for other in panels if other is not ax] + ([] if inset is None else [inset.bbox])
+        assert not any(name.padded(-2).overlaps(box) for name in own for box in boxes)  # widths are measured to two pixels
+        assert all(ax.get_window_extent().padded(20).overlaps(name) for name in own)
 
 
 def test_names_do_not_cross_the_rim(ax):
@@ -194,31 +212,6 @@ def test_companions_are_on_top_and_their_names_have_priority(ax, other):
 
 
 # ---------------------------------------------------------------- legends and files
-
-
-@pytest.mark.parametrize(("size", "layout"), [((14, 6), "constrained"), ((7, 6), None), ((6.4, 4.8), "constrained")])
-def test_legends_are_inside_the_figure_and_apart_from_names(layout, size):
-    figure = Figure(figsize=size, layout=layout)
-    panels = figure.subplots(1, 2 if size[0] > 7 else 1, squeeze=False).ravel()
-    for ax in panels:
-        plot_plane(Y, [f"quite a long label {i % 12}" for i in range(40)], names=["name"] * 40, ax=ax)
-    for ax in panels:
-        names = [text.get_window_extent() for text in names_on(ax)]
-        box = ax.get_legend().get_window_extent()
-        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
-        assert not any(name.overlaps(box) or not ax.get_window_extent().padded(20).overlaps(name) for name in names)
-        assert not any(other is not ax and box.overlaps(other.get_window_extent()) for other in panels)
-
-
-def test_labels_of_colour_bars_stay_beside_their_axes():
-    figure = Figure(figsize=(14, 6.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    plot_plane(Y, values=np.arange(40.0), value_name="how far refits of the same method move each of the points", ax=left)
-    plot_plane(Y, ["a"] * 40, names=["a long name beyond the rim"] * 40, ax=right)
-    names = [text.get_window_extent() for text in names_on(right)]
-    label = figure.axes[2].yaxis.label.get_window_extent()
-    assert label.x1 < right.get_window_extent().x0 and label.height < left.get_window_extent().height
-    assert names and not any(name.padded(-2).overlaps(label) for name in names)
 
 
 @pytest.mark.parametrize(

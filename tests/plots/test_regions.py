@@ -31,9 +31,10 @@ def drawn(ax, model="poincare"):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("centre", [None, 2])
-def test_circles_are_circles_of_their_radius_in_every_view(view, centre, ax):
-    borders = drawn(plot_plane(Y, view=view, regions=Discs(RADII), centre=centre, ax=ax), VIEWS[view].model)
+@pytest.mark.parametrize(("centre", "unit"), [(None, 1), (2, 1), (None, 2)])
+def test_circles_are_circles_of_their_radius_in_every_view(view, centre, unit, ax):
+    options = {"regions": Discs(unit * RADII), "centre": centre, "curvature": -1 / unit**2}
+    borders = drawn(plot_plane(unit * Y, view=view, ax=ax, **options), VIEWS[view].model)
     moved = Y if centre is None else from_hyperboloid(translate(to_hyperboloid(Y), to_hyperboloid(-Y[2])))
     for border, k in zip(borders, (2, 1, 0), strict=True):
         assert np.allclose(distance(border, to_hyperboloid(moved[k])), RADII[k], atol=1e-6)
@@ -52,24 +53,12 @@ def test_borders_of_large_regions_are_drawn_to_a_pixel(ax, reach):
     assert off.max() < 2e-3  # of a plot of radius 1, 300 pixels
 
 
-def test_points_of_large_regions_are_paler(ax, other):
-    marks = plot_plane(Y, ["a", "b", "c"], regions=Discs(RADII), ax=ax).collections[-1]
+def test_points_of_large_regions_are_paler_and_regions_that_are_too_large_are_left_out_and_counted(ax):
+    marks = plot_plane(Y, ["a", "b", "c"], regions=Discs([0.1, 0.2, 9.0]), ax=ax).collections[-1]
     rows = [int(np.argmin(np.linalg.norm(Y - offset, axis=1))) for offset in marks.get_offsets().data]
     alpha = dict(zip(rows, marks.get_facecolors()[:, 3], strict=True))
-    assert 1 > alpha[0] > alpha[1] > alpha[2] > 0.25
-    assert all(colour[3] == 1 for colour in plot_plane(Y, ax=other).collections[-1].get_facecolors())
-
-
-def test_regions_that_are_too_large_are_left_out_and_counted(ax):
-    plot_plane(Y, regions=Discs([0.1, 0.2, 9.0]), ax=ax)
-    assert len(drawn(ax)) == 2
+    assert 1 > alpha[0] > alpha[1] > alpha[2] == 0.25 and len(drawn(ax)) == 2
     assert note_on(ax) == "regions at a confidence of 90%; 1 of 3 not drawn: too large"
-    assert ax.collections[-1].get_facecolors()[:, 3].min() == 0.25
-
-
-def test_regions_in_another_curvature(ax):
-    border = drawn(plot_plane(2 * Y, regions=Discs(2 * RADII), curvature=-0.25, ax=ax))[0]
-    assert np.allclose(distance(border, to_hyperboloid(Y[2])), RADII[2])
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((3, 5, 2)), Discs([1.0])])

@@ -17,16 +17,7 @@ INTEGER = re.compile(r"-?\d+")
 
 
 def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.ndarray:
-    """Pairs of rows, shape (m, 2).
-
-    Parameters
-    ----------
-    path : str or Path
-        An edge list as `horopca.io.load_edges` reads it, or an ``.npy`` or ``.npz`` file with a matrix of two columns.
-        Nodes are rows, counted from 0, where all are whole numbers, and `names` otherwise.
-    names : sequence of str, optional
-        The name of each row.
-    """
+    """Pairs of rows (m, 2) from an edge list or a matrix. Nodes are rows if all are whole numbers, and `names` otherwise."""
     path = Path(path)
     if path.suffix.lower() in (".npy", ".npz"):
         X = load(path).X

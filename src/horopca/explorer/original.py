@@ -12,6 +12,7 @@ from .._input.arguments import METRICS, MetricName, check_choice, check_count, c
 from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
+from ..geometry._arrays import row_slices
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..metrics.distances import best_scale
 from ..metrics.neighbours import EXACT_POINTS, TIE, DistancesFrom, mean_changes, trust_by_rank
@@ -74,10 +75,15 @@ def add_original(
         header["graph_scale"] = scale / coordinates.scale
         _add_lengths(arrays, graph)
     found = {"false": added.mean(axis=1), "lost": lost.mean(axis=1), "distortion": mean_changes(scale * d_there, after_there)}
-    found |= rank_measures(distances, y, here, there, EXACT_POINTS if graph is None else EXACT_NODES)
+    exact = n <= (EXACT_POINTS if graph is None else EXACT_NODES)
+    some = np.arange(n) if exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
+    found["trust"] = trust_by_rank(distances, some, here[some], n)
+    found["continuity"] = trust_by_rank(lambda rows: pairwise_distance(y[rows], y), some, there[some], n)
     _add_measures(header, arrays, found, k, n)
-    if points is not None:
-        _add_coordinates(header, arrays, points)
+    if points is not None and points[:, 1:].size > STORED_NUMBERS:
+        header["omitted"] = f"no refit: the original has more than {STORED_NUMBERS:,} numbers"
+    elif points is not None:
+        header["dimension"], arrays["original"] = points.shape[1] - 1, points[:, 1:].ravel()
     if total is not None:
         header["total"] = f"Average distortion, {header['before']} → picture: {_percent(total, error)}"
     return total
@@ -103,14 +109,6 @@ def _add_lengths(arrays: Arrays, graph: csr_array) -> None:
     if set((np.minimum(i, j) * n + np.maximum(i, j)).tolist()) == set((np.minimum(a, b) * n + np.maximum(a, b)).tolist()):
         there, back = (np.where(lengths > 0, lengths, np.inf) for lengths in (graph[i, j], graph[j, i]))
         arrays["lengths"] = np.minimum(there, back).astype(np.float32)
-
-
-def _add_coordinates(header: Header, arrays: Arrays, points: np.ndarray) -> None:
-    """Add the coordinates that a refit starts from or, if there are too many, that there is no refit."""
-    if points[:, 1:].size > STORED_NUMBERS:
-        header["omitted"] = f"no refit: the original has more than {STORED_NUMBERS:,} numbers"
-    else:
-        header["dimension"], arrays["original"] = points.shape[1] - 1, points[:, 1:].ravel()
 
 
 # ---------------------------------------------------------------- the forms of an original
@@ -155,9 +153,8 @@ def neighbours_before(before: Original, k: int, here: np.ndarray, y: np.ndarray)
         return there, d_there, np.stack([distance(x, x[column]) for column in here.T], axis=1)
     n, limit = len(y), 0.0 if graph is None else float(np.median(graph.data))
     there, d_there, d_here = np.empty((n, k), dtype=np.int64), np.empty((n, k)), np.empty((n, k))
-    step = max(1, BLOCK_ELEMENTS // n)
-    for start in range(0, n, step):
-        rows = np.arange(start, min(start + step, n))
+    for part in row_slices(n, max(1, BLOCK_ELEMENTS // n)):
+        rows = np.arange(n)[part]
         d = distances(rows) if graph is None else _paths(graph, rows, k, limit)
         d[np.arange(len(rows)), rows] = np.inf
         reach = np.partition(d, k - 1, axis=1)[:, k - 1 : k]
@@ -184,36 +181,21 @@ def _paths(graph: csr_array, rows: np.ndarray, k: int, limit: float) -> np.ndarr
     return d
 
 
-def rank_measures(
-    before: DistancesFrom, y: np.ndarray, here: np.ndarray, there: np.ndarray, exact: int
-) -> dict[str, np.ndarray]:
-    """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points.
-
-    `here` and `there` (n, k) are the nearest neighbours in the picture y (n, 3) and in the original.
-    """
-    n = len(y)
-    some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    after: DistancesFrom = lambda rows: pairwise_distance(y[rows], y)
-    return {"trust": trust_by_rank(before, some, here[some], n), "continuity": trust_by_rank(after, some, there[some], n)}
-
-
 def average_change(before: DistancesFrom, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:
-    """Mean over pairs of |d' / (s d) - 1|, its standard error (0 for all pairs), and s.
+    """Mean over pairs of |d' / (s d) - 1| (None without pairs), its standard error (0 for all pairs), and s.
 
-    s is the best scale if `free_scale`, as the unit of a graph is arbitrary, and 1 otherwise. The mean is None without pairs.
-    Of many points, pairs of `SAMPLED` points with others are measured: pairs with a common point are not independent, so the
-    error is that of the means of these points.
+    s is the best scale if `free_scale`, as the unit of a graph is arbitrary, and 1 otherwise. In a sample, pairs with a common
+    point are not independent, so the error is that of the means of points.
     """
     n, rng = len(y), np.random.default_rng(0)
     some = np.arange(n) if n * n <= PAIRS else rng.permutation(n)[:SAMPLED]
     others = np.arange(n) if n * n <= PAIRS else rng.permutation(n)[: PAIRS // SAMPLED]
-    ratios = np.empty((len(some), len(others)))
-    step = max(1, BLOCK_ELEMENTS // n)
-    for start in range(0, len(some), step):
-        rows = some[start : start + step]
-        d, e = before(rows)[:, others], pairwise_distance(y[rows], y[others])
+    blocks = []
+    for part in row_slices(len(some), max(1, BLOCK_ELEMENTS // n)):
+        d, e = before(some[part])[:, others], pairwise_distance(y[some[part]], y[others])
         counted = np.isfinite(d) & (d > 0)
-        ratios[start : start + step] = np.where(counted, e / np.where(counted, d, 1.0), np.nan)
+        blocks.append(np.where(counted, e / np.where(counted, d, 1.0), np.nan))
+    ratios = np.concatenate(blocks)
     measured = ratios[np.isfinite(ratios)]
     if not measured.size:
         return None, 0.0, 1.0
@@ -228,9 +210,9 @@ def _mean(values: np.ndarray, n: int) -> str:
     known = values[np.isfinite(values)]
     if not known.size:
         return "unknown"
-    if len(values) == n:
-        return _percent(float(known.mean()), 0.0)
-    return f"{_percent(float(known.mean()), standard_error(known.tolist()))} (of {len(known)} points)"
+    sampled = len(values) < n
+    error = standard_error(known.tolist()) if sampled else 0.0
+    return _percent(float(known.mean()), error) + (f" (of {len(known)} points)" if sampled else "")
 
 
 def _percent(value: float, error: float) -> str:

@@ -32,6 +32,7 @@ LAYOUTS = get_args(Layout)
 LEAST_REACH = 1e-6  # If no point is farther from the centre than this, all are equal to rounding, and are not magnified.
 MOST_PANES = 4  # more are too narrow to work in
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
+OTHER_SCRIPTS = ("main.js", "widget.js")  # the last part of the page's script, and one that is no part of it
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # comments and indents, which the page does not need
 
 
@@ -231,7 +232,10 @@ def explore(
     distortion = None if original is None else add_original(header, arrays, original, metric, y, n_neighbors, coordinates)
     if regions is not None:  # ellipses in the tangent spaces of the points, from which the page computes borders
         header["level"], arrays["ellipses"] = regions.level, (check_regions(regions, n) * coordinates.scale).ravel()
-    homes = [_home(frame if side else y, tree_root, root) for frame in frames]
+    if root is not None:
+        check_count("root", root, 0, n - 1, " (a row of Y)")
+    centred = frames if side else [y] * len(frames)
+    homes = [choose_centre(frame, tree_root) if root is None else frame[root] for frame in centred]
     _add_view(header, homes, frames)
     if side:
         header |= {"layout": layout, "homes": [home[1:].tolist() for home in homes]}
@@ -249,13 +253,6 @@ def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.n
         header["why"] = why[0].upper() + why[1:]
 
 
-def _home(y: np.ndarray, tree_root: int | None, root: int | None) -> np.ndarray:
-    """The point that the page starts from: the row `root` if given, else the centre that `choose_centre` finds."""
-    if root is None:
-        return choose_centre(y, tree_root)
-    return np.asarray(y[check_count("root", root, 0, len(y) - 1, " (a row of Y)")])
-
-
 # ---------------------------------------------------------------- the file
 
 
@@ -266,40 +263,23 @@ def _assemble(title: str, data: str) -> str:
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    def code(name: str) -> str:
-        return IDLE.sub("", read(f"{name}.js"))
-
-    names = sorted(file.name.removesuffix(".js") for file in folder.iterdir() if file.name.endswith(".js"))
-    parts = [code(name) for name in names if name not in ("refit", "widget", "main")]
-    style, engine = read("style.css"), f"function refitEngine() {{\n{code('refit')}}}\n"
-    script = '(() => {\n"use strict";\n' + "\n".join([engine, *parts, code("main")]) + "})();\n"
-    fields = {
-        "title": html.escape(str(title).encode(errors="replace").decode()),
-        "style": style,
-        "style_hash": _sha256(style),
-        "script": script,
-        "script_hash": _sha256(script),
-        "data": data,
-    }
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".js") and file.name not in OTHER_SCRIPTS)
+    script = '(() => {\n"use strict";\n' + "\n".join(IDLE.sub("", read(name)) for name in [*names, "main.js"]) + "})();\n"
+    style = read("style.css")
+    fields = {"title": html.escape(str(title).encode(errors="replace").decode()), "data": data}
+    for name, text in (("style", style), ("script", script)):
+        fields |= {name: text, f"{name}_hash": f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"}
     return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], read("page.html"))
 
 
-def _sha256(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
 def _pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    """The header, as JSON, and the arrays, compressed, in base64.
+    """The header, as JSON, and the arrays, compressed, in base64: no text in it can end the element that contains it.
 
-    Base64 has no character that means anything in HTML, so no text in the header can end the element that contains it.
+    Of each array all first bytes come first, then all second ones, and so on: signs and exponents compress well side by side.
     """
-    little = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
-    plan = [{"name": name, "type": array.dtype.str[1:], "length": array.size} for name, array in little.items()]
+    plan = [{"name": name, "type": array.dtype.str[1:], "length": array.size} for name, array in arrays.items()]
     text = json.dumps({**header, "arrays": plan}, separators=(",", ":"), allow_nan=False).encode()
-    raw = b"".join([len(text).to_bytes(4, "little"), text, *(_planes(array) for array in little.values())])
+    little = [np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for array in arrays.values()]
+    planes = [array.view(np.uint8).reshape(-1, array.dtype.itemsize).T.tobytes() for array in little]
+    raw = b"".join([len(text).to_bytes(4, "little"), text, *planes])
     return base64.b64encode(zlib.compress(raw, 9)).decode()
-
-
-def _planes(array: np.ndarray) -> bytes:
-    """All first bytes, then all second ones, ...: signs, exponents and high digits compress well side by side."""
-    return np.ascontiguousarray(array).view(np.uint8).reshape(-1, array.dtype.itemsize).T.tobytes()

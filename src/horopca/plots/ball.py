@@ -55,11 +55,14 @@ def plot_ball(
     if ax is not None and getattr(ax, "name", "") != "3d":
         raise ValueError(f"ax must be 3-D axes, such as figure.add_subplot(projection='3d') returns, but is {ax!r}.")
     ax = new_figure().add_subplot(projection="3d") if ax is None else ax
-    theme = theme_of(ax)
+    theme, in_ball = theme_of(ax), MODELS["poincare"].from_hyperboloid
     _draw_sphere(ax, theme)
     if pairs is not None and len(pairs):
-        _draw_edges(ax, x, pairs, theme)
-    z, (colours, legend) = np.asarray(MODELS["poincare"].from_hyperboloid(x)), by_label(classes, len(x), theme, palette)
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+        arcs = in_ball(geodesic(x[pairs[:, 0], None], x[pairs[:, 1], None], np.linspace(0, 1, 25)[None, :]))
+        ax.add_collection3d(Line3DCollection(list(arcs), colors=theme.edge, linewidths=0.6 * proportion(ax)))
+    z, (colours, legend) = np.asarray(in_ball(x)), by_label(classes, len(x), theme, palette)
     area = mark_area(len(z)) * proportion(ax) ** 2 if size is None else size
     ax.scatter(*z.T, c=colours, s=area, depthshade=True, linewidths=0, rasterized=len(z) > MANY)
     draw_legend(ax, legend)
@@ -77,11 +80,3 @@ def _draw_sphere(ax: Axes3D, theme: Theme) -> None:
     ax.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
     ax.set_box_aspect((1, 1, 1), zoom=1.4)
     ax.set_axis_off()
-
-
-def _draw_edges(ax: Axes3D, x: np.ndarray, edges: np.ndarray, theme: Theme) -> None:
-    from mpl_toolkits.mplot3d.art3d import Line3DCollection
-
-    a, b = x[edges[:, 0], None], x[edges[:, 1], None]
-    arcs = MODELS["poincare"].from_hyperboloid(geodesic(a, b, np.linspace(0, 1, 25)[None, :]))
-    ax.add_collection3d(Line3DCollection(list(arcs), colors=theme.edge, linewidths=0.6 * proportion(ax)))

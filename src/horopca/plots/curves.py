@@ -41,10 +41,7 @@ def equidistant_arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
 
 
 def horocycle_arcs(x: Any, q: Any) -> np.ndarray:
-    """Arcs (m, 65, 2) of the horocycles at the ideal point q (2,), from points x (m, 2) of the disk to the diameter of q.
-
-    Their ends are the images of x under the horospherical projection on that diameter.
-    """
+    """Arcs (m, 65, 2) of horocycles at q (2,) from points x (m, 2) of the disk to their projections on the diameter of q."""
     x, q = np.asarray(x, dtype=np.float64), np.asarray(q, dtype=np.float64)
     level = busemann(to_hyperboloid(x), q)
     end = np.tanh(-level / 2)[:, None] * q
@@ -62,23 +59,15 @@ def cone_ends(x: np.ndarray, angles: np.ndarray) -> np.ndarray:
     return np.array([translate_ideal(q, point) for q, point in zip(towards, x, strict=True)]).reshape(-1, 3, 2)
 
 
-def cone_borders(x: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
-    """Borders (195, 2) in the disk of cones at points x (m, 3) with the `ends` (m, 3, 2) of `cone_ends`.
-
-    A border follows a geodesic from the point to the rim, the rim, and the other geodesic back to the point.
-    """
-    borders = []
-    for here, (one, middle, other) in zip(np.asarray(MODELS["poincare"].from_hyperboloid(x))[:, None], ends, strict=True):
-        rim = to_complex(middle) * np.exp(1j * np.linspace(-_turn(one, middle), _turn(middle, other), 65))
-        first, last = (poincare_arcs(here, end[None] * INSIDE, 65)[0] for end in (one, other))
-        borders.append(np.concatenate([first, from_complex(rim), last[::-1]]))
-    return borders
-
-
-def _turn(a: np.ndarray, b: np.ndarray) -> float:
-    """The angle from a (2,) to b (2,), counterclockwise, from 0 to 2 pi: seen from inside a cone its rim is nearly a circle."""
-    angle = float(np.angle(to_complex(b) / to_complex(a)))
-    return angle + 2 * np.pi if angle < -1e-12 else angle  # rounding may make 0 negative
+def cone_borders(x: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Borders (m, 195, 2) in the disk of cones at points x (m, 3): from the point to the rim, along the rim, and back."""
+    one, middle, other = to_complex(ends).T
+    angles = np.stack([np.angle(middle / one), np.angle(other / middle)])
+    angles += np.where(angles < -1e-12, 2 * np.pi, 0)  # counterclockwise; rounding may make 0 negative
+    rim = middle[:, None] * np.exp(1j * np.linspace(-angles[0], angles[1], 65, axis=1))
+    z = np.asarray(MODELS["poincare"].from_hyperboloid(x))
+    first, last = (poincare_arcs(z, ends[:, k] * INSIDE, 65) for k in (0, 2))
+    return np.concatenate([first, from_complex(rim), last[:, ::-1]], axis=1)
 
 
 def to_complex(y: np.ndarray) -> np.ndarray:

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._input.arguments import check_number
-from ..geometry import (
-    MODELS,
-    ModelName,
-    horosphere,
-    origin,
-    radius,
-    to_hyperboloid,
-    translate,
-    translate_to_origin,
-)
+from ..geometry import MODELS, ModelName, horosphere, origin, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry.isometries import translate_ideal, translate_ideal_to_origin
 from .curves import cone_borders, cone_ends, horocycle_arcs
 from .figures import draw_lines, proportion, theme_of
@@ -58,7 +49,7 @@ def plot_geodesics(a: Any, b: Any, *, colour: str = COLOURS[0], ax: Axes | None 
     if a.shape != b.shape:
         raise ValueError(f"a and b must have the same number of rows, but have {len(a)} and {len(b)}.")
     ax, view, centre = axes_in_view(ax)
-    a, b = (np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(points, centre))) for points in (a, b))
+    a, b = (view.place(translate_to_origin(points, centre)) for points in (a, b))
     draw_lines(ax, view.arcs(a, b, 33), colour, 1.2, zorder=2)
     return ax
 
@@ -211,10 +202,11 @@ def plot_cones(
     x = check_plane(Y, model, curvature)
     middle = origin(2) if root is None else check_plane([root], model, curvature, name="root")[0]
     seen = translate_to_origin(x, middle)
-    with np.errstate(divide="ignore", over="ignore"):
-        psi = np.arcsin(np.minimum(2 * K / np.sinh(radius(seen)), 1))
     if angles is not None:
         psi = check_numbers(angles, "angles", len(x))
+    else:
+        with np.errstate(divide="ignore", over="ignore"):
+            psi = np.arcsin(np.minimum(2 * K / np.sinh(radius(seen)), 1))
     if not ((psi >= 0) & (psi <= np.pi)).all():
         raise ValueError(f"angles must be half-apertures between 0 and pi, in radians, but are {angles!r}.")
     ax, _, centre = axes_in_view(ax, "plot_cones")
@@ -222,7 +214,7 @@ def plot_cones(
     ends = translate_ideal_to_origin(translate_ideal(cone_ends(seen[apart], psi[apart]), middle), centre)
     cones = cone_borders(translate_to_origin(x[apart], centre), ends)
     style: dict[str, Any] = {"facecolors": [to_rgba(colour, 0.13)], "edgecolors": colour, "linewidths": proportion(ax)}
-    ax.add_collection(PolyCollection(cones, zorder=1.5, **style))
+    ax.add_collection(PolyCollection(list(cones), zorder=1.5, **style))
     return ax
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import colorsys
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -79,22 +79,14 @@ def label_texts(labels: Iterable[Any]) -> list[str]:
     return [NO_LABEL if is_missing(label) else str(label) for label in labels]
 
 
-def ordered_classes(texts: Iterable[str]) -> list[str]:
-    """The distinct classes in natural order: numbers by value, Roman numerals too if every class starts with one.
-
-    >>> ordered_classes(["b10", "b9", "no label", "b9", "a"])
-    ['a', 'b9', 'b10', 'no label']
-    >>> ordered_classes(["IX", "V", "I", "IV"])
-    ['I', 'IV', 'V', 'IX']
-    """
-    classes = set(texts)
-    missing = [NO_LABEL] if NO_LABEL in classes else []
-    classes -= {NO_LABEL}
-    numerals = {text: ROMAN.match(text) for text in classes}
+def ordered_classes(texts: Collection[str]) -> list[str]:
+    """The distinct classes in natural order: numbers by value, Roman numerals too if every class starts with one."""
+    classes = sorted(set(texts) - {NO_LABEL}, key=_natural)
+    numerals = [ROMAN.match(text) for text in classes]
     # Letters alone, such as C, D and M, are classes by letter rather than numerals.
-    if all(numerals.values()) and any(found and len(found[0]) > 1 for found in numerals.values()):
-        return sorted(classes, key=lambda text: (_roman(text), _natural(text))) + missing
-    return sorted(classes, key=_natural) + missing
+    if all(numerals) and any(found and len(found[0]) > 1 for found in numerals):
+        classes.sort(key=_roman)
+    return classes + [NO_LABEL] * (NO_LABEL in texts)
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:
@@ -171,9 +163,6 @@ def value_range(values: Any, scale: str = "linear") -> tuple[float, float]:
     """The ends of a ramp: the range of the values, without 1 % at each end if that halves the range.
 
     On a logarithmic scale values above 0 count; a diverging scale is symmetric about 0.
-
-    >>> value_range([0.0, 1.0, float("nan"), 3.0]), value_range([-1.0, 3.0], "diverging")
-    ((0.0, 3.0), (-3.0, 3.0))
     """
     check_choice("scale", scale, SCALES)
     known = np.sort(np.asarray(values, dtype=np.float64)[np.isfinite(values)])

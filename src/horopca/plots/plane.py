@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometry import MODELS, ModelName, radius
+from ..geometry import ModelName, radius
 from . import figures
 from .names import draw_names, importance, names_note
 from .palette import Theme
@@ -126,13 +126,13 @@ def draw_plane(data: SimpleNamespace, ax: Axes, everything: np.ndarray | None = 
     everything = np.concatenate([data.x, data.diamonds]) if everything is None else everything
     name = choose_view(everything) if data.view == "auto" else data.view
     view = VIEWS[name]
-    xy, beside, margin = (np.asarray(MODELS[view.model].from_hyperboloid(x)) for x in (data.x, data.diamonds, everything))
+    xy, beside = view.place(data.x), view.place(data.diamonds)
     legend, bar = list[tuple[str, str]](), None
     if data.values is None:
         colours, legend = figures.by_label(data.labels, n, theme, data.palette)
     else:
         colours, bar = figures.by_value(data.values, theme, data.norm)
-    size = view.frame(ax, margin, theme)
+    size = view.frame(ax, view.place(everything), theme)
     if data.grid or view.ringed:
         draw_rings(ax, view, size, data.unit, theme)
     notes = [why_equidistant(data.x)] if data.view == "auto" and view.ringed else []
@@ -170,11 +170,7 @@ def draw_plane(data: SimpleNamespace, ax: Axes, everything: np.ndarray | None = 
 
 
 def _draw_note(ax: Axes, text: str, more: str, lines: int, theme: Theme) -> Text:
-    """Write a note below the lower left corner.
-
-    Only a blank text is part of the layout, with at least `lines` lines and room for what is added later: the axes do not
-    move when the note changes.
-    """
+    """Write a note below the lower left corner. A blank text reserves its space, so that the axes never move."""
     from matplotlib.transforms import offset_copy
 
     style: dict[str, Any] = {"fontsize": figures.text_size(ax, 6), "color": theme.edge, "va": "top", "ha": "left"}
@@ -203,25 +199,18 @@ def _draw_points(ax: Axes, xy: np.ndarray, colours: np.ndarray, areas: np.ndarra
     order = order[np.argsort(~grey[order], kind="stable")]  # points without a class or value are below the others
     shades = colours[order]
     shades[:, 3] = (1 if few else 0.7) * alpha[order]
-    style: dict[str, Any] = {
-        "edgecolors": theme.halo,
-        "linewidths": 0.5 * figures.proportion(ax) if few else 0,
-        "clip_on": False,
-    }
+    line = 0.5 * figures.proportion(ax) if few else 0
+    style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": line, "clip_on": False}
     ax.scatter(xy[order, 0], xy[order, 1], s=areas[order], c=shades, rasterized=len(xy) > figures.MANY, zorder=3, **style)
 
 
 def _draw_crowd(ax: Axes, xy: np.ndarray, colours: np.ndarray) -> None:
     """Draw an image: in each bin the mean colour of its points, the more opaque the more there are."""
-    low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
-    column, row = np.floor((xy - low) / (high - low) * BINS).astype(np.int64).clip(0, BINS - 1).T
-    bins = row * BINS + column
-    count = np.bincount(bins, minlength=BINS * BINS)
-    means = [np.bincount(bins, part, BINS * BINS) / np.maximum(count, 1) for part in colours[:, :3].T]
+    limits = [ax.get_ylim(), ax.get_xlim()]
+    count, *sums = (np.histogram2d(xy[:, 1], xy[:, 0], BINS, limits, weights=part)[0] for part in (None, *colours[:, :3].T))
     strength = np.where(count > 0, 0.25 + 0.75 * np.log1p(count) / np.log1p(count.max()), 0)
-    image = np.stack([*means, strength], axis=-1).reshape(BINS, BINS, 4).clip(0, 1)
-    extent = (low[0], high[0], low[1], high[1])
-    ax.imshow(image, origin="lower", extent=extent, interpolation="nearest", zorder=3)
+    image = np.stack([*(part / np.maximum(count, 1) for part in sums), strength], axis=-1).clip(0, 1)
+    ax.imshow(image, origin="lower", extent=(*limits[1], *limits[0]), interpolation="nearest", zorder=3)
 
 
 def _draw_edges(ax: Axes, xy: np.ndarray, edges: np.ndarray, view: View, size: float, theme: Theme) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..geometry import MODELS, to_hyperboloid, translate, translate_to_origin
+from ..geometry import to_hyperboloid, translate, translate_to_origin
 from ..statistics import frechet_mean, variance_about
 from .figures import MANY, proportion
 
@@ -34,7 +34,7 @@ def _border(data: SimpleNamespace, i: int, view: View, size: float) -> np.ndarra
     def at(angle: np.ndarray) -> np.ndarray:
         u = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         border = translate(to_hyperboloid(u @ data.ellipses[i].T, "tangent"), data.unmoved[i])
-        return np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(border, data.centre)))
+        return view.place(translate_to_origin(border, data.centre))
 
     angle = np.linspace(0, 2 * np.pi, 33)
     for _ in range(ROUNDS):

@@ -22,7 +22,7 @@ RING_STEPS = (1, 2, 5, 10, 20, 50, 100, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # in o
 
 
 class View(NamedTuple):
-    """How the hyperbolic plane is drawn."""
+    """How the hyperbolic plane is drawn: where points are, their geodesics, the frame and rings around the centre."""
 
     title: str
     model: ModelName
@@ -31,6 +31,14 @@ class View(NamedTuple):
     ring: Callable[[np.ndarray], np.ndarray]  # the radius in the plot of a hyperbolic radius
     rim: bool = False  # whether far points accumulate at a rim: marks are smaller there, and a note says so if most do
     ringed: bool = False  # whether rings are always drawn, because the plot has no other scale
+
+    def place(self, x: np.ndarray) -> np.ndarray:
+        """Where points x (n, 3) of the hyperboloid are in the plot, (n, 2)."""
+        return np.asarray(MODELS[self.model].from_hyperboloid(x))
+
+    def polar(self, r: Any, angle: Any) -> np.ndarray:
+        """Where the points (m, 2) at distances r from the centre in directions `angle` are in the plot."""
+        return self.place(to_hyperboloid(np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1), "tangent"))
 
 
 def _disk_frame(ax: Axes, xy: np.ndarray, theme: Theme, size: float = 1.0) -> float:
@@ -75,11 +83,7 @@ def fraction_on_rim(x: np.ndarray) -> float:
 
 
 def choose_view(x: np.ndarray) -> str:
-    """The Poincaré disk, or the equidistant one if more than half of the points would be on the rim of the former.
-
-    >>> choose_view(np.array([[np.cosh(9.0), np.sinh(9.0), 0.0]])), choose_view(np.array([[1.0, 0.0, 0.0]]))
-    ('equidistant', 'disk')
-    """
+    """The Poincaré disk, or the equidistant one if more than half of the points would be on the rim of the former."""
     return "equidistant" if fraction_on_rim(x) > 0.5 else "disk"
 
 
@@ -102,8 +106,7 @@ def choose_centre(x: np.ndarray, root: int | None) -> np.ndarray:
 def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, View, np.ndarray]:
     """The axes, by default new ones with a disk, their view and its centre (3,), as `plot_plane` left them there.
 
-    Raises ValueError if they show another view than the Poincaré disk and `disk_only` is the name of a function that
-    draws there only.
+    Raises ValueError if they show another view, and `disk_only`, the name of a function, draws in the Poincaré disk only.
     """
     ax = new_figure().subplots() if ax is None else ax
     if not hasattr(ax, "patches"):
@@ -124,13 +127,7 @@ def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, V
 
 
 def ring_radii(view: View, size: float, unit: float) -> np.ndarray:
-    """Radii of two to six rings, multiples of a round step in the user's unit of length, for a plot of radius `size`.
-
-    >>> ring_radii(VIEWS["equidistant"], 10.0, 1.0)
-    array([2., 4., 6., 8.])
-    >>> ring_radii(VIEWS["disk"], 1.0, 1.0)
-    array([1., 2., 3.])
-    """
+    """Radii of two to six rings, multiples of a round step in the user's unit of length, for a plot of radius `size`."""
     for step in RING_STEPS:
         radii = np.arange(1, 41) * step / unit
         drawn = view.ring(radii) / size
@@ -145,16 +142,10 @@ def draw_rings(ax: Axes, view: View, size: float, unit: float, theme: Theme) -> 
     angle, turns = np.linspace(0, 2 * np.pi, 181), np.arange(12) * np.pi / 6
     reach = [0, size] if view.model == "tangent" else np.linspace(0, 20, 100)  # 4e-9 from the rim
     radii = ring_radii(view, size, unit)
-    circles = [_from_polar(r / unit, angle, view.model) for r in radii]
-    draw_lines(ax, [*circles, *(_from_polar(np.asarray(reach), turn, view.model) for turn in turns)], theme.grid, 0.6)
+    circles = [view.polar(r / unit, angle) for r in radii]
+    draw_lines(ax, [*circles, *(view.polar(np.asarray(reach), turn) for turn in turns)], theme.grid, 0.6)
     style: dict[str, Any] = {"fontsize": text_size(ax, 6), "color": theme.edge, "ha": "center", "va": "center"}
     style["bbox"] = {"facecolor": theme.disk, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
     for r, circle in zip(radii, circles, strict=True):
         top = circle[circle[:, 1].argmax()]
         ax.text(float(top[0]), float(top[1]), f"{r:g}", zorder=3.5, gid="ring", clip_on=True, **style)
-
-
-def _from_polar(r: Any, angle: Any, model: ModelName) -> np.ndarray:
-    """The points (m, 2) of the plane at distances r from the centre in directions `angle`, in the coordinates of a model."""
-    x = to_hyperboloid(np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1), "tangent")
-    return np.asarray(MODELS[model].from_hyperboloid(x))

@@ -11,8 +11,6 @@ function along(ramp, fraction) {
   return a.map((v, k) => Math.round(v + (b[k] - v) * (at - low)));
 }
 
-const SCALES = ["linear", "log", "diverging"];
-
 /** What points can be coloured by: key, the words for it, and values or classes. */
 function colourings(data) {
   const list = data.labelings.map((labeling, k) => ({ key: k ? `label-${k}` : "label", words: labeling.name, labeling }));
@@ -20,13 +18,15 @@ function colourings(data) {
     list.push({ key: `column-${k}`, words: column.name, ramp: "value", values: data[`column-${k}`], ranges: column.ranges });
   });
   list.push({ key: "radius", words: "Radius", ramp: "value", values: data.radius, ranges: data.radii });
-  for (const { key, name, note, good } of data.measures || []) { // of very many points some measures are known in the mean only
-    const values = data[key];
-    list.push({ key, words: name, note, ramp: good ? "trust" : "distrust", values, ranges: { linear: [0, 1] }, percent: true, trust: true });
+  for (const { name, good, ...more } of data.measures || []) { // of very many points some measures are known in the mean only
+    list.push({ ...more, words: name, ramp: good ? "trust" : "distrust", values: data[more.key], ranges: { linear: [0, 1] }, percent: true, trust: true });
   }
   list.push({ key: "plain", words: "One colour" });
   return list;
 }
+
+/** The measures of each point, where the picture is the one that was measured. */
+const measuresOf = (app) => (app.isMeasured() ? app.colourings.filter(({ trust, values }) => trust && values) : []);
 
 /** The part of the way from the low end of the scale to the high one; NaN where there is none. */
 function fractionOn(scale, [low, high]) {
@@ -61,19 +61,6 @@ function dimmed(colours, lit, page) {
   const faint = (v, ground) => Math.round(0.16 * (v & 255) + 0.84 * ground);
   return colours.map((colour, i) => (lit[i] ? colour
     : packed([faint(colour, page[0]), faint(colour >> 8, page[1]), faint(colour >> 16, page[2])])));
-}
-
-/** The same order of painting on every visit, and none that the rows decide. */
-function shuffled(n) {
-  const order = Uint32Array.from({ length: n }, (_, i) => i);
-  let state = 12345;
-  for (let i = n - 1; i > 0; i--) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const j = Math.floor((state / 4294967296) * (i + 1)), held = order[i];
-    order[i] = order[j];
-    order[j] = held;
-  }
-  return order;
 }
 
 const digits = (value) => {

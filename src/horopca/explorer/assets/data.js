@@ -23,13 +23,6 @@ function fromPlanes(bytes, Type, length) {
   return new Type(out.buffer);
 }
 
-/** The first ends of all edges and then the second ones, as pairs. */
-function pairsOf(columns) {
-  const m = columns.length / 2, pairs = new Uint32Array(2 * m);
-  for (let e = 0; e < m; e++) [pairs[2 * e], pairs[2 * e + 1]] = [columns[e], columns[m + e]];
-  return pairs;
-}
-
 async function readData(element) {
   const bytes = await unpacked(element);
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -40,7 +33,8 @@ async function readData(element) {
     data[name] = fromPlanes(bytes.subarray(at, end), Type, length);
     at = end;
   }
-  if (data.edges) data.edges = pairsOf(data.edges);
+  data.edgeCount = data.edges ? data.edges.length / 2 : 0; // `edges` has all first ends and then all second ones
+  data.ends = [data.edges?.subarray(0, data.edgeCount), data.edges?.subarray(data.edgeCount)];
   data.points = polarPoints(data.x, data.y);
   data.n = data.points.n;
   data.pane = data.layout === "side" ? paneNumber() : null;

@@ -42,7 +42,7 @@ function legendLines(app) {
   if (!colouring.labeling) return [];
   const { classes, counts } = colouring.labeling, colours = colouring.labeling[theme];
   const lines = classes.map((text, code) => ({ text: clipped(text), colour: colours[code], count: counts[code], code }))
-    .filter(({ code }) => !app.hidden.has(code));
+    .filter(({ code }) => !app.hidden().has(code));
   const most = Math.floor((cropOf(app.frame).height - 24) / 20); // lines that fit
   if (lines.length <= most) return lines;
   const largest = new Set([...lines].sort((a, b) => b.count - a.count).slice(0, most - 1));

@@ -6,12 +6,14 @@ function addFilters(app) {
   const { data } = app;
   app.filters = new Map(); // from the key of a colouring to a Set of hidden classes or a range [low, high]
   app.shown = new Uint8Array(data.n).fill(1);
-  Object.defineProperty(app, "hidden", { get: () => { const own = app.filters.get(app.colouring.key); return own instanceof Set ? own : new Set(); } });
+  /** The hidden classes of the column that colours the points. */
+  app.hidden = () => (app.colouring.labeling && app.filters.get(app.colouring.key)) || new Set();
+  const columnOf = (key) => app.colourings.find((one) => one.key === key);
 
   app.applyFilters = () => {
     app.shown.fill(1);
     for (const [key, filter] of app.filters) {
-      const passes = passing(app.colourings.find((one) => one.key === key), filter);
+      const passes = passing(columnOf(key), filter);
       for (let i = 0; i < data.n; i++) if (!passes(i)) app.shown[i] = 0;
     }
     fillLegend(app);
@@ -26,22 +28,19 @@ function addFilters(app) {
     app.applyFilters();
   };
   app.toggleClass = (code) => {
-    const hidden = new Set(app.hidden);
+    const hidden = new Set(app.hidden());
     if (!hidden.delete(code)) hidden.add(code);
     app.setFilter(app.colouring.key, hidden);
   };
   app.isolate = (code) => {
-    const others = new Set(app.colouring.labeling.classes.keys());
-    others.delete(code);
-    app.setFilter(app.colouring.key, others);
+    app.setFilter(app.colouring.key, new Set([...app.colouring.labeling.classes.keys()].filter((other) => other !== code)));
   };
   /** Show a point: filters that hide it are relaxed. */
   app.reveal = (i) => {
     if (app.shown[i]) return;
     for (const [key, filter] of app.filters) {
-      const colouring = app.colourings.find((one) => one.key === key);
-      if (passing(colouring, filter)(i)) continue;
-      if (filter instanceof Set) filter.delete(colouring.labeling.codes[i]);
+      if (passing(columnOf(key), filter)(i)) continue;
+      if (filter instanceof Set) filter.delete(columnOf(key).labeling.codes[i]);
       if (!filter.size) app.filters.delete(key);
     }
     app.applyFilters();

@@ -14,30 +14,26 @@ function polar(x, y) {
 
 const timeOf = (r) => Math.sqrt(1 + r * r);
 
-/** Points in polar form, from the space part (x, y) of Lorentz coordinates. */
+/** Length of a vector; Math.hypot, which is slow, only where squares overflow (at distance 355 from the centre). */
+const lengthOf = (x, y) => { const square = x * x + y * y; return square < Infinity ? Math.sqrt(square) : Math.hypot(x, y); };
+
+/** Points in polar form, from the space part (x, y) of Lorentz coordinates; `near` is e^{-radius}. */
 function polarPoints(x, y) {
-  const n = x.length;
-  const points = { n, r: new Float64Array(n), ux: new Float64Array(n), uy: new Float64Array(n), near: new Float64Array(n) };
+  const n = x.length, [r, ux, uy, near] = Array.from({ length: 4 }, () => new Float64Array(n));
   for (let i = 0; i < n; i++) {
-    const p = polar(x[i], y[i]);
-    points.r[i] = p.r;
-    points.ux[i] = p.ux;
-    points.uy[i] = p.uy;
-    points.near[i] = 1 / (timeOf(p.r) + p.r); // e^{-radius}
+    ({ r: r[i], ux: ux[i], uy: uy[i] } = polar(x[i], y[i]));
+    near[i] = 1 / (timeOf(r[i]) + r[i]);
   }
-  return points;
+  return { n, r, ux, uy, near };
 }
 
 const pointAt = (points, i) => ({ r: points.r[i], ux: points.ux[i], uy: points.uy[i] });
 
 /** Coordinates (x, y) on the hyperboloid of every point, as the view shows it. */
-function lookAt(points, view, x, y) {
-  const { ux, uy } = view;
-  const f = timeOf(view.r) + view.r; // e^{radius of the centre}
-  const cos = Math.cos(view.turn), sin = Math.sin(view.turn);
-  const nx = cos * ux - sin * uy, ny = sin * ux + cos * uy;
-  const R = points.r, UX = points.ux, UY = points.uy, near = points.near;
-  for (let i = 0, n = points.n; i < n; i++) {
+function lookAt({ n, r: R, ux: UX, uy: UY, near }, view, x, y) {
+  const { ux, uy } = view, f = timeOf(view.r) + view.r; // e^{radius of the centre}
+  const cos = Math.cos(view.turn), sin = Math.sin(view.turn), nx = cos * ux - sin * uy, ny = sin * ux + cos * uy;
+  for (let i = 0; i < n; i++) {
     // light-cone coordinates along the axis of the translation: it only scales them
     const dx = UX[i] - ux, dy = UY[i] - uy, sx = UX[i] + ux, sy = UY[i] + uy, half = R[i] / 2;
     const low = near[i] + half * (dx * dx + dy * dy), high = near[i] + half * (sx * sx + sy * sy);
@@ -49,10 +45,9 @@ function lookAt(points, view, x, y) {
 
 /** The point of the world shown at (x, y), coordinates on the hyperboloid of the view. */
 function worldPoint(view, x, y) {
-  const cos = Math.cos(view.turn), sin = Math.sin(view.turn);
-  const p = (cos * x + sin * y) * view.ux + (cos * y - sin * x) * view.uy;
-  const q = (cos * y - sin * x) * view.ux - (cos * x + sin * y) * view.uy;
-  const t = Math.sqrt(1 + p * p + q * q), f = timeOf(view.r) + view.r;
+  const cos = Math.cos(view.turn), sin = Math.sin(view.turn), u = cos * x + sin * y, v = cos * y - sin * x;
+  const p = u * view.ux + v * view.uy, q = v * view.ux - u * view.uy;
+  const t = timeOf(lengthOf(p, q)), f = timeOf(view.r) + view.r;
   const low = p > 0 ? (1 + q * q) / (t + p) : t - p, high = p < 0 ? (1 + q * q) / (t - p) : t + p;
   const along = (high * f - low / f) / 2;
   return polar(along * view.ux - q * view.uy, along * view.uy + q * view.ux);
@@ -70,7 +65,7 @@ function lookAtOne(point, view) {
 /** The view centred at another point of the world, reached from this one along their geodesic without turning. */
 function recentred(view, point) {
   const [x, y] = lookAtOne(point, { ...view, turn: 0 });
-  const scale = view.r / ((1 + timeOf(view.r)) * (1 + Math.sqrt(1 + x * x + y * y)));
+  const scale = view.r / ((1 + timeOf(view.r)) * (1 + timeOf(lengthOf(x, y))));
   const p = (x * view.ux + y * view.uy) * scale, q = (y * view.ux - x * view.uy) * scale;
   const turn = view.turn + 2 * Math.atan2(q, 1 + p); // the holonomy of the triangle origin, old centre, new centre
   return { ...point, turn: Math.atan2(Math.sin(turn), Math.cos(turn)) };
@@ -103,8 +98,7 @@ const between = (a, b, fraction) => (fraction < 1 ? pointAt(pointsBetween(alone(
 
 /** The k points nearest to point i, nearest first. */
 function nearest(points, i, k) {
-  const found = [];
-  const a = pointAt(points, i);
+  const found = [], a = pointAt(points, i);
   let worst = Infinity;
   for (let j = 0; j < points.n; j++) {
     if (j === i) continue;
@@ -208,9 +202,6 @@ function pointsBetween(a, b, fraction) {
   }
   return polarPoints(x, y);
 }
-
-/** Length of a vector; Math.hypot, which is slow, only where squares overflow (at distance 355 from the centre). */
-const lengthOf = (x, y) => { const square = x * x + y * y; return square < Infinity ? Math.sqrt(square) : Math.hypot(x, y); };
 
 /** sinh(d / 2) of two points of the hyperboloid at distance d, given by their space parts. */
 function halfGap(ax, ay, bx, by) {

@@ -292,7 +292,7 @@ function publicFace(app) {
   return {
     n: data.n,
     state: () => ({
-      zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
+      zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden()],
       theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
       time: data.time, playing: app.playing, regions: drawnRegions(app).map(({ i }) => i), visit: app.visit,
       refitted: app.refitted && app.refitted.goal,
@@ -342,14 +342,16 @@ function listenToNotebook(face) {
   parent.postMessage({ horopca: "ready" }, "*");
 }
 
-readData($("data")).then((data) => {
-  if (data.layout === "side" && data.pane === null) {
-    window.horopca = openPanes(data);
-    return;
+async function startPage() {
+  try {
+    const data = await readData($("data")), panes = data.layout === "side" && data.pane === null;
+    window.horopca = panes ? openPanes(data) : publicFace(newApp(data));
+    if (!panes) listenToNotebook(window.horopca);
+  } catch (error) {
+    document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
+    throw error;
   }
-  window.horopca = publicFace(newApp(data));
-  listenToNotebook(window.horopca);
-}).catch((error) => {
-  document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
-  throw error;
-});
+}
+
+if (globalThis.document) startPage();
+else globalThis.onmessage = ({ data }) => postMessage(answerTo(data)); // in a worker

@@ -103,23 +103,20 @@ function paintLarge(context, { px, py, size }, theme, colours, rows) {
 /** Small round marks, each pixel by how much of it they cover. */
 function paintSpecks(context, { marks, px, py, size }, theme, colours, from, to) {
   const { a: grow, e, f } = context.getTransform(), { width, height } = context.canvas;
-  const image = context.getImageData(0, 0, width, height), pixels = new Uint32Array(image.data.buffer);
-  const strength = 256 * theme.opacity;
+  const image = context.getImageData(0, 0, width, height), { data } = image;
   for (let k = from; k < to; k++) {
-    const i = marks[k], r = size[i] * grow, x = px[i] * grow + e - 0.5, y = py[i] * grow + f - 0.5, reach = r + 0.5;
+    const i = marks[k], x = px[i] * grow + e - 0.5, y = py[i] * grow + f - 0.5, reach = size[i] * grow + 0.5;
     if (size[i] >= SPECK) continue;
-    const left = Math.max(0, Math.ceil(x - reach)), right = Math.min(width - 1, Math.floor(x + reach));
-    const top = Math.max(0, Math.ceil(y - reach)), bottom = Math.min(height - 1, Math.floor(y + reach));
-    const both = colours[i] & 0xff00ff, green = colours[i] & 0xff00; // red and blue are blended in one product
-    const whole = r > 0.5 ? (r - 0.5) * (r - 0.5) : 0, most = reach * reach; // squares of where a pixel is covered whole, and not at all
-    for (let v = top; v <= bottom; v++) {
+    const red = colours[i] & 255, green = (colours[i] >> 8) & 255, blue = (colours[i] >> 16) & 255;
+    const left = Math.max(0, Math.ceil(x - reach)), right = Math.min(width - 1, x + reach), bottom = Math.min(height - 1, y + reach);
+    for (let v = Math.max(0, Math.ceil(y - reach)); v <= bottom; v++) {
       for (let u = left; u <= right; u++) {
-        const away = (u - x) * (u - x) + (v - y) * (v - y);
-        if (away >= most) continue;
-        const cover = away <= whole ? 1 : Math.min(1, reach - Math.sqrt(away));
-        const part = (strength * cover + 0.5) | 0, at = v * width + u, old = pixels[at];
-        const rb = old & 0xff00ff, g = old & 0xff00;
-        pixels[at] = 0xff000000 | ((rb + (Math.imul(both - rb, part) >> 8)) & 0xff00ff) | ((g + (Math.imul(green - g, part) >> 8)) & 0xff00);
+        const away = reach - Math.sqrt((u - x) * (u - x) + (v - y) * (v - y)), at = 4 * (v * width + u);
+        if (away <= 0) continue;
+        const part = theme.opacity * Math.min(1, away);
+        data[at] += part * (red - data[at]);
+        data[at + 1] += part * (green - data[at + 1]);
+        data[at + 2] += part * (blue - data[at + 2]);
       }
     }
   }
@@ -152,7 +149,7 @@ function paintInk(context, app, lasso) {
     }
   }
   if (!lasso) return;
-  traceLasso(context, lasso);
+  traceOutline(context, lasso);
   fill(context, rgba(theme.accent, 0.12));
   stroke(context, rgba(theme.accent), 1.5);
 }
@@ -169,9 +166,10 @@ function paintNumbers(context, scene, frame, theme) {
   context.textAlign = "left";
 }
 
-function traceLasso(context, path) {
+/** Begin the path of a closed line [x, y, x, y, ...]. */
+function traceOutline(context, path) {
   context.beginPath();
-  for (const [x, y] of path) context.lineTo(x, y);
+  for (let k = 0; k < path.length; k += 2) context.lineTo(path[k], path[k + 1]);
   context.closePath();
 }
 

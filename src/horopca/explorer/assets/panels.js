@@ -19,13 +19,18 @@ function dot(colour) {
   return element;
 }
 
+/** A list to choose from: `choices` are [value, text]. */
+const choice = (id, label, choices, chosen, act) =>
+  h("select", { id, "aria-label": label, onchange: ({ target }) => act(target.value) },
+    ...choices.map(([value, text]) => h("option", { value, text, selected: value === chosen })));
+
 const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 function fillHead(app) {
   const { data } = app, parts = [counted(data.n, "point", "points")];
   const classes = data.labelings[0]?.classes.filter((text) => text !== data.unlabelled);
   if (classes) parts.push(counted(classes.length, "class", "classes"));
-  if (data.edges) parts.push(counted(data.edges.length / 2, "edge", "edges"));
+  if (data.edges) parts.push(counted(data.edgeCount, "edge", "edges"));
   if (app.has.film) parts.push(`${data.last + 1} pictures`);
   $("title").textContent = $("title").title = data.title;
   $("summary").textContent = parts.join(" · ");
@@ -143,7 +148,7 @@ function classRows(app) {
   const { classes, counts, codes } = app.colouring.labeling, colours = app.colouring.labeling[app.theme.name];
   const members = (code) => { const rows = []; codes.forEach((own, i) => { if (own === code) rows.push(i); }); return rows; };
   return classes.map((text, code) => {
-    const off = app.hidden.has(code);
+    const off = app.hidden().has(code);
     return h("div", { class: off ? "row off" : "row", onpointerenter: () => app.light(code), onpointerleave: () => app.light(-1) },
       h("button", { class: "pick", title: `Select ${text}`, onclick: (event) => app.select(members(code), event.shiftKey || event.ctrlKey),
         onfocus: (event) => event.target.matches(":focus-visible") && app.light(code), onblur: () => app.light(-1) },
@@ -156,13 +161,11 @@ function classRows(app) {
 }
 
 function rampRows(app) {
-  const { colouring, theme, data } = app, bar = h("div", { class: "bar" }), [low, high] = colouring.ranges[app.scale];
+  const { colouring, theme, data } = app, bar = h("div", { class: "bar" });
   bar.style.background = `linear-gradient(90deg, ${rampOf(data, colouring, app.scale, theme.name).join(", ")})`;
-  const ends = [low, high].map((value) => h("span", { text: colouring.percent ? percent(value).replace(".0", "") : digits(value) }));
-  const choices = SCALES.filter((one) => colouring.ranges[one]);
-  const scale = choices.length < 2 ? null : h("select", { id: "scaling", "aria-label": "Scale" },
-    ...choices.map((value) => h("option", { value, text: value, selected: value === app.scale })));
-  scale?.addEventListener("change", () => app.setScale(scale.value));
+  const ends = colouring.ranges[app.scale].map((value) => h("span", { text: colouring.percent ? percent(value).replace(".0", "") : digits(value) }));
+  const scales = Object.keys(colouring.ranges).map((scale) => [scale, scale]);
+  const scale = scales.length < 2 ? null : choice("scaling", "Scale", scales, app.scale, app.setScale);
   return [histogram(app), bar, h("div", { class: "ends" }, ...ends), scale, ...noteRow(colouring)].filter(Boolean);
 }
 
@@ -176,14 +179,12 @@ function fillCard(app) {
   if (!mark) return;
   const { i, pinned } = mark, facts = [["Radius", digits(data.radius[i]), "Distance from the origin"]];
   for (const { name, values } of data.columns || []) facts.push([name, digits(values[i]), ""]);
-  const measures = new Map(app.isMeasured() ? app.colourings.filter(({ trust, values }) => trust && values).map((one) => [one.key, one]) : []);
-  const own = (key) => { const { words, values } = measures.get(key); return `${words} ${percent(values[i])}`; };
-  const plainly = { false: `near here, but not in the ${data.before}`, lost: `near in the ${data.before}, but not here`,
-    distortion: "change of distances to the nearest" };
-  for (const [key, exact] of [["false", "trust"], ["lost", "continuity"], ["distortion", ""]]) {
-    if (!measures.has(key)) continue;
-    const { words, values, note } = measures.get(key), more = measures.has(exact) ? ` ${own(exact)}: ${measures.get(exact).note}` : "";
-    facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–", note + more, plainly[key]]);
+  const known = measuresOf(app), plain = { false: `near here, but not in the ${data.before}`,
+    lost: `near in the ${data.before}, but not here`, distortion: "change of distances to the nearest" };
+  for (const one of known.filter(({ key }) => plain[key])) {
+    const byRank = known.find(({ key }) => key === { false: "trust", lost: "continuity" }[one.key]);
+    const more = byRank ? ` ${byRank.words} ${percent(byRank.values[i])}: ${byRank.note}` : "";
+    facts.push([one.words, written(one.values[i], one), one.note + more, plain[one.key]]);
   }
   const close = { class: "close", "aria-label": "Unpin", title: "Unpin (Esc)", text: "✕", onclick: () => app.setPin(-1) };
   const coloured = app.colouring.labeling ? css(app.colours[i]) : null;

@@ -58,7 +58,7 @@ function listenToPointers(app, canvas) {
     canvas.focus({ preventScroll: true });
     held.set(event.pointerId, place(event));
     app.halt();
-    lasso = held.size === 1 && (event.shiftKey || app.on.lasso) ? { path: [place(event)], more: event.altKey || event.ctrlKey } : null;
+    lasso = held.size === 1 && (event.shiftKey || app.on.lasso) ? { path: place(event), more: event.altKey || event.ctrlKey } : null;
     if (lasso) return;
     if (held.size === 1) startDrag(...place(event));
     else if (drag) drag.moved = true; // two fingers are no click
@@ -70,7 +70,7 @@ function listenToPointers(app, canvas) {
       return;
     }
     if (lasso) {
-      lasso.path.push(place(event));
+      lasso.path.push(...place(event));
       app.lasso = lasso.path;
       return app.draw("ink");
     }
@@ -97,8 +97,8 @@ function listenToPointers(app, canvas) {
     if (lasso) {
       const { path, more } = lasso;
       lasso = app.lasso = null;
-      if (path.length > 2) app.select(insideOf(app.scene, path, app.frame), more);
-      else click(...path[0], event);
+      if (path.length > 4) app.select(insideOf(app.scene, path, app.frame), more);
+      else click(path[0], path[1], event);
       return app.draw("ink");
     }
     const [x, y] = place(event);

@@ -1,4 +1,4 @@
-// HoroPCA with a free spine, from any dimension to the plane: the body of refitEngine, which runs in a worker.
+// HoroPCA with a free spine, from any dimension to the plane, and refinement. The page's script runs this in a worker, too.
 //
 // The formulas are those of docs/method.md. A spine is the span of two rows A of R^{1,d}; points come as their space parts
 // s (n times d numbers), t = sqrt(1 + |s|^2). Everything below is a value and its gradient, climbed by L-BFGS.
@@ -15,14 +15,26 @@ function randomNumbers(seed) {
   return { uniform, normal, below: (n) => Math.floor(uniform() * n) };
 }
 
+/** An array in random order. */
+function shuffled(values, random) {
+  for (let i = values.length - 1; i > 0; i--) { const j = random.below(i + 1); [values[i], values[j]] = [values[j], values[i]]; }
+  return values;
+}
+
+/** The length of the space part of the row of m numbers (t, s) that begins at a place in x. */
+function lengthAt(x, at, m) {
+  let square = 0;
+  for (let k = at + 1; k < at + m; k++) square += x[k] * x[k];
+  return Math.sqrt(square);
+}
+
 /** Points as rows (t, s): { n, m = d + 1, x: numbers n * m }. */
 function onHyperboloid(s, d, rows) {
   const n = rows ? rows.length : s.length / d, m = d + 1, x = new Float64Array(n * m);
   for (let i = 0; i < n; i++) {
     const from = (rows ? rows[i] : i) * d;
-    let square = 1;
-    for (let k = 0; k < d; k++) square += (x[i * m + 1 + k] = s[from + k]) ** 2;
-    x[i * m] = Math.sqrt(square);
+    x.set(s.subarray(from, from + d), i * m + 1);
+    x[i * m] = timeOf(lengthAt(x, i * m, m));
   }
   return { n, m, x };
 }
@@ -33,9 +45,8 @@ function onHyperboloid(s, d, rows) {
  * Both coordinates are sums of positive terms, so that nothing cancels at any radius; t - s.u as such has no digit left at
  * radius 19. */
 function coneOf(x, at, m, u) {
-  let r = 0, towards = 0, away = 0;
-  for (let k = 1; k < m; k++) r += x[at + k] ** 2;
-  r = Math.sqrt(r);
+  const r = lengthAt(x, at, m);
+  let towards = 0, away = 0;
   for (let k = 1; k < m && r > 0; k++) {
     towards += (x[at + k] / r - u[k - 1]) ** 2;
     away += (x[at + k] / r + u[k - 1]) ** 2;
@@ -48,9 +59,9 @@ function coneOf(x, at, m, u) {
 
  * (In light-cone coordinates along c it is a scaling.) */
 function translated({ n, m, x }, c, back = false) {
-  const out = Float64Array.from(x), length = Math.sqrt(c.reduce((sum, v) => sum + v * v, 0));
+  const out = Float64Array.from(x), length = Math.hypot(...c);
   if (length === 0) return { n, m, x: out };
-  const u = c.map((v) => v / length), grow = length + Math.sqrt(1 + length * length), factor = back ? 1 / grow : grow;
+  const u = c.map((v) => v / length), grow = length + timeOf(length), factor = back ? 1 / grow : grow;
   for (let i = 0; i < n; i++) {
     const at = i * m, { r, towards, away, ...cone } = coneOf(x, at, m, u), low = cone.low * factor, high = cone.high / factor;
     const along = (high - low) / 2, side = towards < away ? 1 : -1, part = (side * Math.min(towards, away)) / 2;
@@ -71,10 +82,7 @@ function meanOf(points) {
     const seen = translated(points, c), step = new Float64Array(m - 1);
     let bend = 0;
     for (let i = 0; i < n; i++) {
-      let r = 0;
-      for (let k = 1; k < m; k++) r += seen.x[i * m + k] ** 2;
-      r = Math.sqrt(r);
-      const grow = r > 1e-9 ? Math.asinh(r) / r : 1;
+      const r = lengthAt(seen.x, i * m, m), grow = r > 1e-9 ? Math.asinh(r) / r : 1;
       bend += grow * seen.x[i * m];
       for (let k = 1; k < m; k++) step[k - 1] += grow * seen.x[i * m + k];
     }
@@ -88,13 +96,14 @@ function meanOf(points) {
 
 // ---------------------------------------------------------------- the projection
 
+const inner = (a, b) => { let sum = 0; for (let k = 0; k < a.length; k++) sum += a[k] * b[k]; return sum; };
+const unit = (a) => { const size = Math.sqrt(inner(a, a)) || 1; return a.map((v) => v / size); };
+
 /** An orthonormal basis (v0, w), (0, u) of the two rows of A, in which only the first has time, v0 >= 0. */
 function splitBasis(A, m) {
-  const p = A.slice(0, m), q = A.slice(m), dot = (a, b) => a.reduce((sum, v, k) => sum + v * b[k], 0);
-  const unit = (a) => { const size = Math.sqrt(dot(a, a)) || 1; return a.map((v) => v / size); };
-  const P = unit(p);
-  let Q = unit(q);
-  for (let twice = 0; twice < 2; twice++) { const along = dot(P, Q); Q = unit(Q.map((v, k) => v - along * P[k])); }
+  const P = unit(A.slice(0, m));
+  let Q = unit(A.slice(m));
+  for (let twice = 0; twice < 2; twice++) { const along = inner(P, Q); Q = unit(Q.map((v, k) => v - along * P[k])); }
   const size = Math.hypot(P[0], Q[0]), cos = size > 0 ? P[0] / size : 1, sin = size > 0 ? Q[0] / size : 0;
   const v = P.map((value, k) => cos * value + sin * Q[k]), u = P.map((value, k) => cos * Q[k] - sin * value);
   u[0] = 0;
@@ -110,11 +119,7 @@ function poleProduct(x, at, m, v, length) {
 
 /** Images in the upper half-plane (beta, eta = 1 / R), and the pullback from gradients in them to the gradient in A. */
 function slide({ n, m, x }, A) {
-  const { v, u } = splitBasis(A, m);
-  let length = 0;
-  for (let k = 1; k < m; k++) length += v[k] * v[k];
-  length = Math.sqrt(length);
-  const g = (length - v[0]) * (length + v[0]);
+  const { v, u } = splitBasis(A, m), length = lengthAt(v, 0, m), g = (length - v[0]) * (length + v[0]);
   const beta = new Float64Array(n), eta = new Float64Array(n), C = new Float64Array(n), B = new Float64Array(n);
   const R = new Float64Array(n), root = new Float64Array(n);
   for (let i = 0; i < n; i++) {
@@ -147,8 +152,7 @@ function slide({ n, m, x }, A) {
     G[0] = -G[0];
     G[m] = -G[m];
     // the gradient in the basis (v, u) of the span, taken to A: by the inverse of A V^T, transposed
-    let pv = 0, pu = 0, qv = 0, qu = 0;
-    for (let k = 0; k < m; k++) { pv += A[k] * v[k]; pu += A[k] * u[k]; qv += A[m + k] * v[k]; qu += A[m + k] * u[k]; }
+    const p = A.slice(0, m), q = A.slice(m), pv = inner(p, v), pu = inner(p, u), qv = inner(q, v), qu = inner(q, u);
     const det = pv * qu - pu * qv || 1e-300, out = new Float64Array(2 * m);
     for (let k = 0; k < m; k++) {
       out[k] = (qu * G[k] - qv * G[m + k]) / det;
@@ -176,21 +180,16 @@ function somePairs(n, shifts, random) {
   return { first: Uint32Array.from(first), second: Uint32Array.from(second) };
 }
 
-const SMALL = 400; // points up to which all pairs are looked at
+const SMALL_FIT = 400; // points up to which all pairs are looked at
 
 /** All pairs of few points, and of many about `count` of them. */
-const pairsFor = (n, count, random) => somePairs(n, n <= SMALL ? n : Math.max(8, Math.round(count / n)), random);
+const pairsFor = (n, count, random) => somePairs(n, n <= SMALL_FIT ? n : Math.max(8, Math.round(count / n)), random);
 
 function distanceBetween({ x, m }, i, j) {
-  let r = 0, q = 0;
-  for (let k = 1; k < m; k++) { r += x[i * m + k] ** 2; q += x[j * m + k] ** 2; }
-  r = Math.sqrt(r);
-  q = Math.sqrt(q);
-  let turned = 0;
-  for (let k = 1; k < m; k++) turned += (x[i * m + k] / (r || 1) - x[j * m + k] / (q || 1)) ** 2;
-  if (r === 0 || q === 0) turned = 0;
-  const gap = (2 * (r - q) ** 2) / (1 + x[i * m] * x[j * m] + r * q) + r * q * turned;
-  return 2 * Math.asinh(Math.sqrt(gap) / 2);
+  const r = lengthAt(x, i * m, m), q = lengthAt(x, j * m, m);
+  let turned = 0; // the square of the difference of the directions
+  for (let k = 1; k < m && r > 0 && q > 0; k++) turned += (x[i * m + k] / r - x[j * m + k] / q) ** 2;
+  return 2 * Math.asinh(Math.sqrt(gapOf(r, q, Math.sqrt(turned), 0)) / 2);
 }
 
 /** A -> { value, gradient }: the mean squared projected distance, or the mean of projected distance / distance. */
@@ -231,24 +230,23 @@ function objectiveOf(points, pairs, goal) {
 
 /** L-BFGS with a backtracking step, upwards. */
 function climb(objective, start, most, tolerance = 1e-10) {
-  const dot = (a, b) => { let sum = 0; for (let k = 0; k < a.length; k++) sum += a[k] * b[k]; return sum; };
   let point = Float64Array.from(start), { value, gradient } = objective(point);
   const memory = [];
   for (let round = 0; round < most; round++) {
     const direction = Float64Array.from(gradient), parts = [];
     for (let k = memory.length - 1; k >= 0; k--) {
-      const { s, y, rho } = memory[k], part = rho * dot(s, direction);
+      const { s, y, rho } = memory[k], part = rho * inner(s, direction);
       parts[k] = part;
       for (let l = 0; l < direction.length; l++) direction[l] -= part * y[l];
     }
     const last = memory[memory.length - 1];
-    const grow = last ? 1 / (last.rho * dot(last.y, last.y)) : 0.1 / (Math.sqrt(dot(gradient, gradient)) || 1);
+    const grow = last ? 1 / (last.rho * inner(last.y, last.y)) : 0.1 / (Math.sqrt(inner(gradient, gradient)) || 1);
     for (let l = 0; l < direction.length; l++) direction[l] *= grow;
     memory.forEach(({ s, y, rho }, k) => {
-      const part = parts[k] - rho * dot(y, direction);
+      const part = parts[k] - rho * inner(y, direction);
       for (let l = 0; l < direction.length; l++) direction[l] += part * s[l];
     });
-    const slope = dot(direction, gradient);
+    const slope = inner(direction, gradient);
     if (!(slope > 0) && !memory.length) break;
     let step = 1, next = null, tried = null;
     for (let halvings = 0; halvings < 25; halvings++, step /= 2) {
@@ -262,8 +260,8 @@ function climb(objective, start, most, tolerance = 1e-10) {
       memory.length = 0;
       continue;
     }
-    const s = tried.map((v, k) => v - point[k]), y = gradient.map((v, k) => v - next.gradient[k]), bend = dot(s, y);
-    if (bend > 1e-14 * dot(y, y)) memory.push({ s, y, rho: 1 / bend });
+    const s = tried.map((v, k) => v - point[k]), y = gradient.map((v, k) => v - next.gradient[k]), bend = inner(s, y);
+    if (bend > 1e-14 * inner(y, y)) memory.push({ s, y, rho: 1 / bend });
     if (memory.length > 20) memory.shift();
     const gain = next.value - value;
     [point, value, gradient] = [tried, next.value, next.gradient];
@@ -274,7 +272,6 @@ function climb(objective, start, most, tolerance = 1e-10) {
 
 /** Bases to start from: spans of the directions of points, as they are and shaken, of all three kinds of spine. */
 function startsFor({ n, m, x }, count, random) {
-  const unit = (q) => { const size = Math.hypot(...q) || 1; return q.map((v) => v / size); };
   const direction = (shake) => {
     const at = random.below(n) * m;
     return unit(unit(Array.from(x.subarray(at + 1, at + m))).map((v) => v + shake * random.normal()));
@@ -319,7 +316,7 @@ function searchSpine(points, goal, random) {
     const next = climb(last, near.point, 30);
     if (next.value > found.value) found = next;
   }
-  const [rounds, tolerance] = n <= SMALL ? [100, 1e-12] : [12, 1e-7];
+  const [rounds, tolerance] = n <= SMALL_FIT ? [100, 1e-12] : [12, 1e-7];
   return climb(objectiveOf(points, pairsFor(n, 100000, random), goal), found.point, rounds, tolerance).point;
 }
 
@@ -350,8 +347,7 @@ function keptBy(points, plane, pairs) {
 
 /** Fit to some rows of the original points, and project all of them. */
 function refit({ original, d, rows, goal, before }) {
-  const random = randomNumbers(1), order = Uint32Array.from(rows);
-  for (let i = order.length - 1; i > 0; i--) { const j = random.below(i + 1); [order[i], order[j]] = [order[j], order[i]]; }
+  const random = randomNumbers(1), order = shuffled(Uint32Array.from(rows), random);
   const chosen = onHyperboloid(original, d, order), centre = meanOf(chosen), seen = translated(chosen, centre);
   const A = searchSpine(seen, goal, random), plane = planeOf(translated(onHyperboloid(original, d), centre), A);
   const some = (values) => Float64Array.from([...order].flatMap((i) => [values[2 * i], values[2 * i + 1]]));
@@ -361,7 +357,7 @@ function refit({ original, d, rows, goal, before }) {
   return { plane: better ? plane : null, basis: A, centre, was, is };
 }
 
-const REFINE_PAIRS = 100000, ROUNDS = 200; // of a refinement: pairs that it looks at, and steps
+const REFINE_PAIRS = 100000, REFINE_STEPS = 200; // of a refinement: pairs that it looks at, and steps
 const SOFTNESS = [0.1, 0.01]; // the kink of |e| at 0 is smooth over these widths, the last a tenth of usual distortions
 const DEEPEST = 150; // radius beyond which products of lengths overflow
 
@@ -413,7 +409,7 @@ function refine({ original, d, before }) {
   const far = Float64Array.from(looked.first, (i, p) => distanceBetween(points, i, looked.second[p]));
   let v = stretched(before, Math.asinh);
   if (v.some((part) => Math.abs(part) > DEEPEST)) throw new Error("the points are too far apart");
-  for (const softness of SOFTNESS) v = climb(freely(points.n, looked, far, softness), v, ROUNDS, 1e-7).point;
+  for (const softness of SOFTNESS) v = climb(freely(points.n, looked, far, softness), v, REFINE_STEPS, 1e-7).point;
   const plane = stretched(v, Math.sinh), is = keptBy(points, plane, pairs);
   return { plane: is.distortion < was.distortion ? plane : null, basis: [], centre: [], was, is };
 }
@@ -424,12 +420,12 @@ function evaluate({ original, d, rows, goal, basis }) {
   return objectiveOf(points, pairs, goal)(Float64Array.from(basis));
 }
 
-return (question) => {
+function answerTo(question) {
   const begun = performance.now();
   try {
-    const answer = (question.basis ? evaluate : question.goal === "refine" ? refine : refit)(question);
-    return { ...answer, id: question.id, seconds: (performance.now() - begun) / 1000 };
+    const answer = (question.basis ? evaluate : question.goal === REFINE ? refine : refit)(question);
+    return { ...answer, seconds: (performance.now() - begun) / 1000 };
   } catch (error) {
-    return { id: question.id, error: error.message };
+    return { error: error.message };
   }
-};
+}

@@ -4,46 +4,31 @@ const GOALS = { distortion: "keep distances", variance: "keep variance" };
 const REFINE = "refine"; // the goal of a refinement, which is of all points
 const FEWEST = 4; // points that a refit makes sense for
 
-/** A function that sends a question to refitEngine (refit.js) in a worker, or on this thread where workers are forbidden. */
-function startEngine() {
-  const waiting = new Map();
-  let count = 0, send = null;
-  const receive = ({ data }) => {
-    const { done, failed } = waiting.get(data.id);
-    waiting.delete(data.id);
-    if (data.error) failed(new Error(data.error));
-    else done(data);
-  };
-  const runHere = () => {
-    const engine = refitEngine();
-    send = (question) => setTimeout(() => receive({ data: engine(question) }));
-    for (const { question } of waiting.values()) send(question);
-  };
-  try {
-    const code = `"use strict"; const engine = (${refitEngine})(); onmessage = ({ data }) => postMessage(engine(data));`;
-    const worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
-    worker.onmessage = receive;
-    worker.onerror = runHere;
-    send = (question) => worker.postMessage(question);
-  } catch { runHere(); }
-  return (question) => new Promise((done, failed) => {
-    const numbered = { ...question, id: ++count };
-    waiting.set(count, { question: numbered, done, failed });
-    send(numbered);
-  });
+// the page's own script, of which a worker uses `answerTo` alone
+const ENGINE = globalThis.document && URL.createObjectURL(new Blob([document.currentScript.textContent], { type: "text/javascript" }));
+
+const askWorker = (question) => new Promise((done, failed) => {
+  const worker = new Worker(ENGINE);
+  worker.onmessage = ({ data }) => { worker.terminate(); done(data); };
+  worker.onerror = failed;
+  worker.postMessage(question);
+});
+
+/** The answer of refit.js, from a worker, or from this thread (once the page is painted) where workers are forbidden. */
+async function ask(question) {
+  const here = () => new Promise((done) => setTimeout(() => done(answerTo(question))));
+  const answer = await askWorker(question).catch(here);
+  if (answer.error) throw new Error(answer.error);
+  return answer;
 }
 
 function addRefit(app) {
   const { data } = app;
-  let ask = null;
   app.refitted = null;
   app.goal = "distortion";
   app.isMeasured = () => !app.refitted && ofOriginal(data); // against the points before the reduction
 
-  app.ask = (question) => {
-    ask ??= startEngine();
-    return ask({ original: data.original, d: data.dimension, ...question });
-  };
+  app.ask = (question) => ask({ original: data.original, d: data.dimension, ...question });
 
   app.refit = async (goal = app.goal, chosen = app.rows) => {
     const rows = Uint32Array.from(goal === REFINE ? data.points.r.keys() : chosen), [x, y] = fromCentre(data.points, rows);
@@ -141,9 +126,7 @@ const percent = (value) => `${(100 * value).toFixed(1)} %`;
 function refitRows(app) {
   const { data, refitted, rows } = app, out = [];
   if (rows.length >= FEWEST && data.original && ofOriginal(data)) {
-    const goal = h("select", { id: "goal", "aria-label": "What a refit keeps" },
-      ...Object.entries(GOALS).map(([value, text]) => h("option", { value, text, selected: value === app.goal })));
-    goal.addEventListener("change", () => { app.goal = goal.value; });
+    const goal = choice("goal", "What a refit keeps", Object.entries(GOALS), app.goal, (value) => { app.goal = value; });
     const text = app.refitting && app.refitting !== REFINE ? "Refitting …" : "Refit to these";
     out.push(h("div", { class: "acts" }, h("button", { id: "refit", text, disabled: Boolean(app.refitting), onclick: () => app.refit(),
       title: "HoroPCA of the selected points alone: all points move to its picture" }), goal));

@@ -55,10 +55,11 @@ function drawnRegions(app) {
   app.regionsWanted = 0;
   if (!data.ellipses || data.points !== data.first) return [];
   const chosen = [...new Set([...app.marks.map(({ i }) => i), ...app.rows])].filter((i) => app.shown[i] && scene.size[i] > 0);
-  const others = app.on.regions ? Array.from(scene.marks.subarray(0, scene.marked)) : [], picked = new Set(chosen), found = [];
-  app.regionsWanted = chosen.length + others.filter((i) => !picked.has(i)).length;
+  const picked = new Set(chosen), found = [];
+  const others = app.on.regions ? Array.from(scene.marks.subarray(0, scene.marked)).filter((i) => !picked.has(i)) : [];
+  app.regionsWanted = chosen.length + others.length;
   const most = 2 * LARGEST_REGION * Math.min(Math.PI * frame.scale ** 2, frame.free.width * frame.free.height);
-  for (const i of [...chosen, ...others.filter((j) => !picked.has(j))].slice(0, MOST_REGIONS)) {
+  for (const i of [...chosen, ...others].slice(0, MOST_REGIONS)) {
     const path = borderOnScreen(app, i);
     if (picked.has(i) || Math.abs(areaOf(path)) < most) found.push({ i, path });
   }
@@ -77,9 +78,7 @@ function paintRegions(context, app) {
   const regions = drawnRegions(app);
   app.regionsDrawn = regions.length;
   for (const { i, path } of regions) {
-    context.beginPath();
-    for (let k = 0; k < path.length; k += 2) context.lineTo(path[k], path[k + 1]);
-    context.closePath();
+    traceOutline(context, path);
     context.globalAlpha = 0.15;
     fill(context, css(app.paint[i]));
     context.globalAlpha = 0.8;

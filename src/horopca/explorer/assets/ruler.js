@@ -10,23 +10,16 @@ function measure(app, i) {
 /** The distance of two points in the original; null where the page does not know it. */
 function distanceBefore(data, i, j) {
   if (!data.before || !ofOriginal(data)) return null;
-  if (data.original) return distanceOfRows(data.original, data.dimension, i, j) * data.unit;
+  if (data.original) return distanceBetween(onHyperboloid(data.original, data.dimension, [i, j]), 0, 1) * data.unit;
   if (data.lengths) return pathLength(data, i, j);
   const at = data.there ? data.there.subarray(i * data.k, (i + 1) * data.k).indexOf(j) : -1;
   return at >= 0 ? data.spans[i * data.k + at] : null;
 }
 
-/** The distance of two rows of space parts, of d numbers each. */
-function distanceOfRows(points, d, i, j) {
-  const a = points.subarray(i * d, (i + 1) * d), b = points.subarray(j * d, (j + 1) * d), r = Math.hypot(...a), q = Math.hypot(...b);
-  const turned = r && q ? Math.hypot(...a.map((v, k) => v / r - b[k] / q)) : 0;
-  return 2 * Math.asinh(Math.sqrt(gapOf(r, q, turned, 0)) / 2);
-}
-
 /** The length of the shortest path between two nodes; Infinity if there is none. A node is looked at again when it is found nearer. */
-function pathLength({ edges, lengths, n }, i, j) {
+function pathLength({ ends, lengths, n }, i, j) {
   const near = Array.from({ length: n }, () => []), far = new Float64Array(n).fill(Infinity), queue = [i];
-  lengths.forEach((length, e) => [0, 1].forEach((end) => near[edges[2 * e + end]].push([edges[2 * e + 1 - end], length])));
+  lengths.forEach((length, e) => [0, 1].forEach((end) => near[ends[end][e]].push([ends[1 - end][e], length])));
   far[i] = 0;
   for (const a of queue) for (const [b, length] of near[a]) if (far[a] + length < far[b]) { far[b] = far[a] + length; queue.push(b); }
   return far[j];

@@ -6,16 +6,16 @@ const FONT = (size, bold) => `${bold ? "600 " : ""}${size}px system-ui, -apple-s
 const LONGEST_NAME = 30;
 
 function newScene(data) {
-  const n = data.n, m = data.edges ? data.edges.length / 2 : 0;
+  const { n, edgeCount: m } = data;
   return {
     x: new Float64Array(n), y: new Float64Array(n), // on the hyperboloid of the view
     zx: new Float64Array(n), zy: new Float64Array(n), // in the disk
     left: new Float32Array(n), // the scale there: an upper bound
     px: new Float32Array(n), py: new Float32Array(n), // on the screen, CSS pixels
     size: new Float32Array(n), // radius of the mark, 0 where it is not drawn
-    shuffle: shuffled(n), order: new Uint32Array(n), rank: new Uint32Array(n), // the last is on top; where in this order a row is
+    shuffle: shuffled(Uint32Array.from({ length: n }, (_, i) => i), randomNumbers(1)), order: new Uint32Array(n), rank: new Uint32Array(n), // the last is on top; where in this order a row is
     first: 0, // where in it those above begin, who are neither dim nor grey
-    marks: new Uint32Array(n), marked: 0, below: 0, ranks: new Uint32Array(n), topmost: new Uint32Array(0), // the points to draw, and how many
+    marks: new Uint32Array(n), marked: 0, below: 0, ranks: new Uint32Array(n), // the points to draw, and how many
     edges: { count: 0, of: null, stretch: null, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
     edgesInView: 0, rings: [], names: [], thumbs: [], wanted: 0, named: new Set(), weight: weightsOf(data), widths: new Map(), centres: null,
   };
@@ -81,10 +81,7 @@ const SPECK = 1.5; // radius of a mark below which one hides another on its pixe
 /** The points to draw, in the order of painting: those on the screen, and of specks on one pixel only the topmost. */
 function chooseMarks(scene, frame) {
   const { px, py, size, order, rank, ranks, marks } = scene, width = Math.ceil(frame.width) + 20;
-  const area = width * (Math.ceil(frame.height) + 20);
-  if (scene.topmost.length !== area) scene.topmost = new Uint32Array(area);
-  else scene.topmost.fill(0);
-  const { topmost } = scene;
+  const area = width * (Math.ceil(frame.height) + 20), topmost = new Uint32Array(area);
   let count = 0;
   for (let i = 0, n = px.length; i < n; i++) { // in the order of rows, which lie together in memory
     if (size[i] === 0) continue;
@@ -95,19 +92,16 @@ function chooseMarks(scene, frame) {
   for (let at = 0; at < area; at++) if (topmost[at]) ranks[count++] = topmost[at] - 1;
   ranks.subarray(0, count).sort();
   scene.marked = count;
-  scene.below = 0;
-  for (let k = 0; k < count; k++) {
-    marks[k] = order[ranks[k]];
-    if (ranks[k] < scene.first) scene.below = k + 1;
-  }
+  for (let k = 0; k < count; k++) marks[k] = order[ranks[k]];
+  scene.below = ranks.subarray(0, count).filter((at) => at < scene.first).length;
 }
 
 const SHORTEST_EDGE = 1.2; // pixels: shorter ones cannot be seen
 
 /** e^L - 1 of every edge of length L: an upper bound of its length on the screen, relative to the scale at one of its ends. */
-function stretchesOf({ edges, points }) {
-  return Float32Array.from({ length: edges.length / 2 }, (_, e) => {
-    const half = Math.sqrt(gap(pointAt(points, edges[2 * e]), pointAt(points, edges[2 * e + 1]))) / 2; // sinh(L / 2)
+function stretchesOf({ ends, points }) {
+  return Float32Array.from({ length: ends[0].length }, (_, e) => {
+    const half = Math.sqrt(gap(pointAt(points, ends[0][e]), pointAt(points, ends[1][e]))) / 2; // sinh(L / 2)
     return (half + Math.sqrt(1 + half * half)) ** 2 - 1;
   });
 }
@@ -128,14 +122,13 @@ function dipOf({ x, y, zx, zy }, a, b, { scale, reach, model }) {
 function chooseEdges(scene, { data, model, frame, shown, on }) {
   scene.edges.count = scene.edgesInView = 0;
   if (!on.edges) return;
-  const { zx, zy, edges, left } = scene, { scale, width, height, cx, cy } = frame, pairs = data.edges;
-  const { arcs, open } = MODELS[model];
+  const { zx, zy, edges, left } = scene, { scale, width, height, cx, cy } = frame, { arcs, open } = MODELS[model];
   if (edges.of !== data.points) [edges.of, edges.stretch] = [data.points, stretchesOf(data)];
   const { stretch } = edges;
   let count = 0, ink = 0;
-  for (let e = 0; e < pairs.length; e += 2) {
-    const a = pairs[e], b = pairs[e + 1];
-    if (!open && scale * left[a] * stretch[e >> 1] < SHORTEST_EDGE) continue; // most of them, and without a look at the other end
+  for (let e = 0; e < data.edgeCount; e++) {
+    const a = data.ends[0][e], b = data.ends[1][e];
+    if (!open && scale * left[a] * stretch[e] < SHORTEST_EDGE) continue; // most of them, and without a look at the other end
     if (!shown[a] || !shown[b]) continue;
     const dx = scale * (zx[b] - zx[a]), dy = scale * (zy[b] - zy[a]), chord = Math.sqrt(dx * dx + dy * dy);
     const length = open ? chord + 2 * dipOf(scene, a, b, frame) : chord;
@@ -167,8 +160,7 @@ function keepBest(edges, count, sizeOf, most) {
     const own = binOf(e);
     if (own < bin || (own === bin && (due += part) < 1)) continue;
     if (own === bin) due -= 1;
-    edges.ends[2 * kept] = edges.ends[2 * e];
-    edges.ends[2 * kept + 1] = edges.ends[2 * e + 1];
+    edges.ends.copyWithin(2 * kept, 2 * e, 2 * e + 2);
     edges.turn[kept] = edges.turn[e];
     edges.length[kept++] = edges.length[e];
   }
@@ -248,10 +240,13 @@ function placeClassNames(app, context, boxes, taken) {
   for (const { code, text, i, at } of classCentres(app)) {
     if (scene.names.length >= most) break;
     const [x, y] = drawnAt(...lookAtOne(at, view), frame), small = !frame.open && Math.hypot(x - frame.cx, y - frame.cy) > 0.985 * frame.scale;
-    if (hidden.has(code) || taken.has(i) || small || text === data.unlabelled) continue;
+    if (hidden().has(code) || taken.has(i) || small || text === data.unlabelled) continue;
     if (putName(scene, { i, text, x, y, off: i < 0 ? -7 : scene.size[i], code }, 14, true, boxes, frame, context) && i >= 0) taken.add(i);
   }
 }
+
+/** Whether a box [left, top, right, bottom] overlaps one of others. */
+const overlapsAny = (box, boxes) => boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3]);
 
 /** Put a name beside its place, if it is free on one of its sides; returns whether. One that is centred has a negative `off`. */
 function putName(scene, { i, text: whole, x, y, off: radius, code = -1 }, fontSize, bold, boxes, { free }, context) {
@@ -266,7 +261,7 @@ function putName(scene, { i, text: whole, x, y, off: radius, code = -1 }, fontSi
     const box = [left - 3, top - 1, left + w + 3, top + h + 1];
     const inside = box[0] > free.x && box[1] > free.y && box[2] < free.x + free.width && box[3] < free.y + free.height;
     if (!inside && (!bold || code >= 0)) continue;
-    if (boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
+    if (overlapsAny(box, boxes)) continue;
     boxes.push(box);
     scene.names.push({ i, text, x: left, y: top + h / 2, fontSize, bold, box, width: w, code });
     return true;
@@ -278,9 +273,8 @@ function putName(scene, { i, text: whole, x, y, off: radius, code = -1 }, fontSi
 function pick(scene, x, y, reach) {
   let best = reach * reach, found = -1;
   for (let i = 0, n = scene.px.length; i < n; i++) {
-    if (scene.size[i] === 0) continue;
-    const dx = scene.px[i] - x, dy = scene.py[i] - y, away = dx * dx + dy * dy;
-    if (away < best) [best, found] = [away, i];
+    const away = (scene.px[i] - x) ** 2 + (scene.py[i] - y) ** 2;
+    if (scene.size[i] > 0 && away < best) [best, found] = [away, i];
   }
   return found;
 }

@@ -3,7 +3,7 @@
 /** The shown points on the pixels that a path on the screen encloses. */
 function insideOf({ px, py, size }, path, { width, height }) {
   const context = h("canvas", { width, height }).getContext("2d"), found = [];
-  traceLasso(context, path);
+  traceOutline(context, path);
   context.fill("evenodd");
   const { data } = context.getImageData(0, 0, width, height);
   for (let i = 0; i < px.length; i++) {
@@ -46,13 +46,12 @@ function addSelection(app) {
 
 /** What is known of a point, as [column, value]: row, name, classes, texts, place in the picture, values and measures. */
 function recordOf(app, i) {
-  const { data } = app, { r, ux, uy } = pointAt(data.points, i), z = (data.unit * r) / (1 + timeOf(r)), known = app.isMeasured();
-  const measures = app.colourings.filter(({ trust, values }) => trust && values && known);
+  const { data } = app, { r, ux, uy } = pointAt(data.points, i), z = (data.unit * r) / (1 + timeOf(r));
   return [["row", i], ...(data.names ? [["name", data.names[i]]] : []), ...labelsOf(data, i),
     ...(data.details || []).map(({ name, texts }) => [name, texts[i]]),
     ["x", z * ux], ["y", z * uy], ["radius", data.radius[i]],
     ...(data.columns || []).map(({ name, values }) => [name, values[i]]),
-    ...measures.map(({ words, values }) => [words, Number(values[i].toPrecision(3))])]; // a thousandth is stored
+    ...measuresOf(app).map(({ words, values }) => [words, Number(values[i].toPrecision(3))])]; // a thousandth is stored
 }
 
 /** A cell of a CSV file. Text that a spreadsheet would run as a formula starts with an apostrophe. */

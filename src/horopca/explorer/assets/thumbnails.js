@@ -13,37 +13,28 @@ function placeThumbs({ scene, data, frame }, boxes) {
   for (const i of near.sort((a, b) => size[b] * (1 + weight[b]) - size[a] * (1 + weight[a]))) {
     const box = [px[i] - THUMB / 2, py[i] - THUMB / 2, px[i] + THUMB / 2, py[i] + THUMB / 2];
     if (scene.thumbs.length >= MOST_THUMBS) break;
-    if (boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
+    if (overlapsAny(box, boxes)) continue;
     if (!frame.open && Math.hypot(px[i] - frame.cx, py[i] - frame.cy) > frame.scale - THUMB / 2) continue;
     boxes.push(box);
     scene.thumbs.push({ i, box });
   }
 }
 
-/** The picture of a point, loaded on first use; null until then. */
+/** The picture of a point, loaded on first use. */
 function imageOf(app, i) {
   app.pictures ??= new Map();
   if (!app.pictures.has(i)) {
-    const image = new Image();
-    image.onload = () => app.draw("ink");
-    image.src = app.data.images[i];
-    app.pictures.set(i, image);
+    app.pictures.set(i, h("img", { onload: () => app.draw("ink"), src: app.data.images[i] }));
   }
-  const image = app.pictures.get(i);
-  return image.complete && image.naturalWidth ? image : null;
-}
-
-/** Where in its box a picture goes, in its proportions: [x, y, width, height]. */
-function insideBox(image, [left, top]) {
-  const grow = THUMB / Math.max(image.naturalWidth, image.naturalHeight), w = grow * image.naturalWidth, h = grow * image.naturalHeight;
-  return [left + (THUMB - w) / 2, top + (THUMB - h) / 2, w, h];
+  return app.pictures.get(i);
 }
 
 function paintThumbs(context, app) {
-  for (const { i, box } of app.scene.thumbs) {
-    const image = imageOf(app, i);
-    if (!image) continue;
-    const place = insideBox(image, box);
+  for (const { i, box: [left, top] } of app.scene.thumbs) {
+    const image = imageOf(app, i), { naturalWidth, naturalHeight } = image, grow = THUMB / Math.max(naturalWidth, naturalHeight);
+    if (!image.complete || !naturalWidth) continue; // as long as it loads
+    const width = grow * naturalWidth, height = grow * naturalHeight; // in its proportions
+    const place = [left + (THUMB - width) / 2, top + (THUMB - height) / 2, width, height];
     context.drawImage(image, ...place);
     context.strokeStyle = css(app.paint[i]);
     context.lineWidth = 2;
