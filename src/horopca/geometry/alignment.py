@@ -71,6 +71,11 @@ def align(x: Array, y: Array, weights: Array | None = None, *, squares: bool = F
         ``align(x, y).move(x)`` is closest to y. It may be a reflection. If the points do not determine it (a single point,
         points on a geodesic) it is one of the optima.
 
+    See Also
+    --------
+    translate : a translation along one geodesic
+    horopca.plots.plot_comparison : draws aligned pictures side by side
+
     Examples
     --------
     >>> x = lift(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
