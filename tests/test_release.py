@@ -75,6 +75,15 @@ def test_the_lowest_version_of_every_dependency_can_be_read_off():
     assert all(re.fullmatch(r"[a-z-]+>=\d+(\.\d+)*", dependency) for dependency in PYPROJECT["project"]["dependencies"])
 
 
+@pytest.mark.parametrize("listed", ["inner.txt", "extras.txt"])
+def test_the_tests_with_the_lowest_versions_exist(listed):
+    for line in (ROOT / "tests" / listed).read_text(encoding="utf-8").splitlines():
+        path, _, name = line.partition("::")
+        if not line.startswith("-"):
+            assert (ROOT / path).exists(), line
+            assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), line
+
+
 def test_make_help_lists_every_target():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     (targets,) = re.findall(r"^\.PHONY: (.+)$", makefile, flags=re.MULTILINE)
