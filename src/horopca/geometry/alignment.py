@@ -31,7 +31,7 @@ FARTHEST = 175.0  # The largest radius of a point: the product of the coordinate
 
 
 class Alignment(NamedTuple):
-    """An isometry of H^d that takes the point ``here`` to ``there`` and rotates by ``turn``; returned by `align`.
+    """An isometry of H^d, returned by `align`: it takes the point ``here`` to ``there``, and rotates by ``turn``.
 
     The rotation acts on tangent vectors transported to the origin along geodesics, so it is as accurate for clouds far from the
     origin as for those around it.
