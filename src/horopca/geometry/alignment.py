@@ -31,10 +31,10 @@ FARTHEST = 175.0  # The largest radius of a point: the product of the coordinate
 
 
 class Alignment(NamedTuple):
-    """An isometry of H^d, returned by `align`: it takes the point ``here`` to ``there``, and rotates by ``turn``.
+    """An isometry of H^d, returned by `align`: it takes the point ``here`` to ``there``, and turns space about it.
 
-    The rotation acts on tangent vectors transported to the origin along geodesics, so it is as accurate for clouds far from the
-    origin as for those around it.
+    The rotation ``turn`` acts on tangent vectors transported to the origin along geodesics, so it is as accurate for points far
+    from the origin as for points around it.
     """
 
     here: np.ndarray  #: (d+1,), a point
