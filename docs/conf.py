@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
@@ -60,17 +61,17 @@ copybutton_prompt_is_regexp = True
 
 def parts(cls: type) -> tuple[list[str], list[str]]:
     """The public methods and attributes of a class that this package defines, and not scikit-learn, torch or Python."""
-    fields = list(getattr(cls, "_fields", ()))
+    entries = list(getattr(cls, "_fields", ()))
     ours = {
         key: value
         for base in cls.__mro__[::-1]
         if base.__module__.startswith("horopca")
         for key, value in vars(base).items()
-        if not key.startswith("_") and key not in fields
+        if not key.startswith("_") and key not in entries
     }
     methods = [key for key, value in ours.items() if (getattr(value, "__module__", "") or "").startswith("horopca")]
     properties = [key for key, value in ours.items() if isinstance(value, property | cached_property)]
-    return [key for key in methods if callable(getattr(cls, key))], fields + properties
+    return [key for key in methods if callable(getattr(cls, key))], entries + properties
 
 
 PUBLIC = {
@@ -78,6 +79,7 @@ PUBLIC = {
     for module_name, names in public_names().items()
     for name in names
 }
+FIELDS = {field.name for value in PUBLIC.values() if isinstance(value, type) and is_dataclass(value) for field in fields(value)}
 autosummary_context = {"parts": {name: parts(value) for name, value in PUBLIC.items() if isinstance(value, type)}}
 
 # the gallery
@@ -115,8 +117,13 @@ html_theme_options = {
 
 
 def link_to_other_module(app: Any, env: Any, node: Any, content: Any) -> Any:
-    """Resolve a link to a name of another module, such as `HoroPCA` in the docstrings of `horopca.anndata`."""
+    """Resolve a link to a name of another module, such as `HoroPCA` in the docstrings of `horopca.anndata`.
+
+    The parameters of a dataclass are attributes of the class, but have no entry that a docstring could link to.
+    """
     target = node.get("reftarget", "")
+    if target in FIELDS:
+        return content
     found = next((name for name in PUBLIC if name.endswith(f".{target}")), None) if node.get("refdomain") == "py" else None
     return found and env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", found, node, content)
 

@@ -24,6 +24,13 @@ def test_other_files_have_the_same_version(page, line):
     assert re.findall(line, (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE) == [horopca.__version__]
 
 
+def test_the_changelog_has_the_version_and_its_date():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, date = re.findall(r"^## \[(\d.+)\] - (\d{4}-\d\d-\d\d)$", changelog, flags=re.MULTILINE)[0]
+    assert version == horopca.__version__
+    assert f"\ndate-released: {date}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
 def test_links_of_the_long_description_are_absolute():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for rule in PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
@@ -66,6 +73,15 @@ def test_workflows_pin_every_action_by_digest():
 def test_the_lowest_version_of_every_dependency_can_be_read_off():
     """As `make lowest` does."""
     assert all(re.fullmatch(r"[a-z-]+>=\d+(\.\d+)*", dependency) for dependency in PYPROJECT["project"]["dependencies"])
+
+
+@pytest.mark.parametrize("listed", ["inner.txt", "extras.txt"])
+def test_the_tests_with_the_lowest_versions_exist(listed):
+    for line in (ROOT / "tests" / listed).read_text(encoding="utf-8").splitlines():
+        path, _, name = line.partition("::")
+        if not line.startswith("-"):
+            assert (ROOT / path).exists(), line
+            assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), line
 
 
 def test_make_help_lists_every_target():

@@ -97,8 +97,9 @@ NOT_RUN = {"fetch_embedding", "fetch_graph", "fetch_network"}
 
 
 @pytest.mark.parametrize("name", sorted(CALLED.keys() - TYPES.keys()))
-def test_public_names_have_an_example_that_runs_and_describe_their_parameters(name):
+def test_public_names_have_an_example_that_runs_a_see_also_and_described_parameters(name):
     found = sections(CALLED[name])
+    assert found.get("See Also")
     assert ">>> " in found.get("Examples", ""), "no example"
     examples = doctest.DocTestParser().get_examples(found["Examples"])
     run = [one for one in examples if doctest.SKIP not in one.options and not re.match("(from|import) ", one.source)]

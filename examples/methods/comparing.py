@@ -6,9 +6,8 @@ Every reduction of the package on the same points, and what each preserves: `hor
 `horopca.plots.plot_comparison` draws the pictures.
 """
 
-from horopca import compare
+from horopca import PGA, HoroPCA, HyperbolicMDS, TangentPCA, compare
 from horopca.datasets import make_hierarchy
-from horopca.metrics.comparison import reductions
 from horopca.plots import plot_comparison
 
 # %%
@@ -21,6 +20,13 @@ table.round(3)
 # %%
 # Projections to the nearest point of a submanifold (PGA, BSA) crowd the centre. HoroPCA keeps the branches separate, and
 # with a stretch the picture also has the right size.
-chosen = ["horopca-stretch", "horopca-free", "horopca", "tpca", "pga", "hmds"]
-images = {row["title"]: Y for row, Y, _ in reductions(tree.points, methods=chosen)}
+methods = {
+    "HoroPCA, stretched": HoroPCA(stretch=True),
+    "HoroPCA, free": HoroPCA(spine="free"),
+    "HoroPCA": HoroPCA(),
+    "tangent PCA": TangentPCA(),
+    "PGA": PGA(),
+    "hyperbolic MDS": HyperbolicMDS(),
+}
+images = {title: method.fit_transform(tree.points) for title, method in methods.items()}
 plot_comparison(images, tree.labels, edges=tree.edges)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     __all__ = ["__version__", "compare", "explore", "from_geoopt", "from_hypll", "refine"]
     __all__ += estimators.__all__  # type checkers need it in this form; `__getattr__` makes the same list
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Submodules, functions (with the module of each) and estimators are imported on first use: `horopca --help` does not wait for
 # scikit-learn. A star import brings functions and estimators only: `io` and `statistics` would hide the standard library's.

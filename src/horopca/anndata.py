@@ -26,6 +26,7 @@ def reduce(
     basis: str = "X_poincare",
     n_components: int = 2,
     *,
+    n_comps: int | None = None,
     key_added: str = "X_horopca",
     estimator: Any = None,
     copy: bool = False,
@@ -41,6 +42,8 @@ def reduce(
         The array of ``adata.obsm`` with the points; the prefix "X_" is optional, as in scanpy.
     n_components : int, default=2
         The dimension of the result.
+    n_comps : int, optional
+        The same by its name in scanpy, ``sc.pp.pca(adata, n_comps=2)``.
     key_added : str, default="X_horopca"
         The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", has its "params",
         and the "variance_ratio" if the estimator has one.
@@ -64,9 +67,9 @@ def reduce(
     >>> from types import SimpleNamespace
     >>> from horopca.datasets import make_hierarchy
     >>> adata = SimpleNamespace(obsm={"X_poincare": make_hierarchy(2, 3, random_state=0).points}, uns={})  # or an AnnData
-    >>> reduce(adata, "poincare", random_state=0)
+    >>> reduce(adata, basis="poincare", n_comps=3, random_state=0)
     >>> adata.obsm["X_horopca"].shape[1], adata.uns["horopca"]["params"]["basis"]
-    (2, 'X_poincare')
+    (3, 'X_poincare')
     """
     basis = next((name for name in (basis, f"X_{basis}") if name in adata.obsm), basis)
     if basis not in adata.obsm:
@@ -76,7 +79,7 @@ def reduce(
     if estimator is not None and options:
         raise ValueError(f"estimator and {listed(options)} were both passed: set these parameters on the estimator.")
     adata = adata.copy() if copy else adata
-    estimator = HoroPCA(n_components, **options) if estimator is None else estimator
+    estimator = HoroPCA(n_comps or n_components, **options) if estimator is None else estimator
     points = adata.obsm[basis]
     adata.obsm[key_added] = np.asarray(estimator.fit_transform(getattr(points, "values", points)))
     adata.uns[key_added.removeprefix("X_")] = provenance(estimator, basis)

@@ -47,6 +47,10 @@ def from_geoopt(points: Any, manifold: Any = None) -> ImportedPoints:
     model : str
     curvature : float
 
+    See Also
+    --------
+    from_hypll : the same for HypLL
+
     Examples
     --------
     >>> import geoopt, torch
@@ -78,6 +82,10 @@ def from_hypll(points: Any) -> ImportedPoints:
     points : tensor that shares memory and graph
     model : str
     curvature : float
+
+    See Also
+    --------
+    from_geoopt : the same for geoopt
 
     Examples
     --------

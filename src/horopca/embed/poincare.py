@@ -32,8 +32,8 @@ MOST_RANKED = 1 << 14  # Of more nodes with relations, a sample of this size is 
 class PoincareEmbedding(GraphEmbedding):
     """Embedding of a hierarchy by its relations [1]_.
 
-    For every relation (u, v), "u is a v", the point of v is drawn to that of u, and points of nodes that u has no
-    relation with are pushed away: stochastic gradient ascent of ``log(exp(-d(u, v)) / sum over w of exp(-d(u, w)))`` with w
+    For every relation (u, v), "u is a v", the points of u and v attract each other, and u repels nodes to which it is not
+    related: stochastic gradient ascent of ``log(exp(-d(u, v)) / sum over w of exp(-d(u, w)))`` with w
     in v and a sample of the unrelated nodes. Steps are exponential maps in each point's own frame, so the
     same algorithm serves the ball and the hyperboloid, and nothing is clipped at the boundary. The relations of a batch
     share their negative samples. An undirected edge relates both ways.

@@ -37,8 +37,8 @@ SHARPNESS = (3.0, 30.0)  # First and last sharpness of the repulsion: if it is l
 class SarkarEmbedding(GraphEmbedding):
     """Sarkar's combinatorial embedding of a tree [1]_, or of a graph through a spanning tree [2]_.
 
-    The root is at the origin, and the children of every node at distance `scale` times the length of their edge from it, in
-    directions spread as evenly as the dimension allows, one of which is that of the parent. At a large scale the distances
+    The root is at the origin. The distance between a child and its parent is `scale` times the length of their edge, and the
+    edges of a node point in directions that are spread as evenly as the dimension allows. At a large scale the distances
     between points tend to `scale` times those in the tree. The scale is limited by `max_radius` and by float64: the ball
     has room up to radius 34, and no model can distinguish points whose paths from the origin separate beyond that. Other
     graphs are embedded through a spanning tree.

@@ -31,10 +31,10 @@ FARTHEST = 175.0  # The largest radius of a point: the product of the coordinate
 
 
 class Alignment(NamedTuple):
-    """An isometry of H^d that takes the point here (d+1,) to there (d+1,), with a rotation turn (d, d); returned by `align`.
+    """An isometry of H^d, returned by `align`: it takes the point ``here`` to ``there``, and turns space about it.
 
-    The rotation acts on tangent vectors transported to the origin along geodesics, so it is as accurate for clouds far from the
-    origin as for those around it.
+    The rotation ``turn`` acts on tangent vectors transported to the origin along geodesics, so it is as accurate for points far
+    from the origin as for points around it.
     """
 
     here: np.ndarray  #: (d+1,), a point
@@ -70,6 +70,11 @@ def align(x: Array, y: Array, weights: Array | None = None, *, squares: bool = F
     Alignment
         ``align(x, y).move(x)`` is closest to y. It may be a reflection. If the points do not determine it (a single point,
         points on a geodesic) it is one of the optima.
+
+    See Also
+    --------
+    translate : a translation along one geodesic
+    horopca.plots.plot_comparison : draws aligned pictures side by side
 
     Examples
     --------

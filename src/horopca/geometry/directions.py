@@ -36,6 +36,10 @@ def exp(x: Array, v: Array) -> Array:
         Raises ValueError if fewer than seven digits of a NumPy array would be right: at radius r a tangent vector is known to
         1e-16 e^r, and the error grows with e^d on the way to a point at distance d.
 
+    See Also
+    --------
+    log : the inverse
+
     Examples
     --------
     >>> import numpy as np
@@ -64,6 +68,11 @@ def log(x: Array, y: Array) -> Array:
     -------
     array of shape (..., d + 1)
         Its length is the distance of x and y. Raises ValueError for a NumPy array with which `exp` could not reach y.
+
+    See Also
+    --------
+    exp : the inverse
+    distance : the length of the vector
 
     Examples
     --------
@@ -99,6 +108,10 @@ def transport(x: Array, y: Array, v: Array) -> Array:
     -------
     array of shape (..., d + 1)
         Tangent vectors at y.
+
+    See Also
+    --------
+    exp, log : between points and tangent vectors
 
     Examples
     --------
@@ -155,6 +168,11 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     -------
     array of shape (..., d)
         Unit vectors.
+
+    See Also
+    --------
+    exp : the points of the ray
+    busemann : the coordinate in the direction of an ideal point
 
     Examples
     --------

@@ -32,6 +32,11 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
         A frame of the hull, with k + 1 = m + l: its Lorentz-orthonormal rows span a subspace, and the hull is the part of the
         hyperboloid in it. Row 0 is the point of the hull nearest to the origin.
 
+    See Also
+    --------
+    geodesic_projection : the nearest points of a hull
+    horopca.projections.horospherical_projection : the projection that keeps Busemann functions
+
     Examples
     --------
     >>> import numpy as np

@@ -38,6 +38,10 @@ def origin(d: int) -> np.ndarray:
     -------
     array of shape (d + 1,)
 
+    See Also
+    --------
+    radius : the distance from it
+
     Examples
     --------
     >>> from horopca.geometry import origin
@@ -86,6 +90,10 @@ def radius(x: Array) -> Array:
     Returns
     -------
     array of shape (...)
+
+    See Also
+    --------
+    distance : between any two points
 
     Examples
     --------

@@ -68,6 +68,10 @@ def translate_to_origin(x: Array, m: Array) -> Array:
     -------
     array of shape (..., d + 1)
 
+    See Also
+    --------
+    translate : the inverse
+
     Examples
     --------
     >>> import numpy as np

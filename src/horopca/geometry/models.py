@@ -44,6 +44,10 @@ def lift(s: Array) -> Array:
     -------
     array of shape (..., d + 1)
 
+    See Also
+    --------
+    to_hyperboloid : points of any model on the hyperboloid
+
     Examples
     --------
     >>> import numpy as np
@@ -205,6 +209,11 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     array of shape (..., d + 1)
         Time first.
 
+    See Also
+    --------
+    from_hyperboloid : the inverse
+    lift : the same for ``"lorentz-space"``
+
     Examples
     --------
     >>> import numpy as np
@@ -251,6 +260,10 @@ def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
     -------
     array of shape (..., n_features)
 
+    See Also
+    --------
+    to_hyperboloid : the inverse
+
     Examples
     --------
     >>> import numpy as np
@@ -287,6 +300,10 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
     Returns
     -------
     array of shape (..., d)
+
+    See Also
+    --------
+    horopca.io.describe : tells how many rows lie on the rim
 
     Examples
     --------

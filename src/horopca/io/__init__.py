@@ -10,6 +10,7 @@ from .fits import load_fitted, save_fitted
 from .graphs import load_edges
 from .output import FORMATS, atomic_output, save
 from .reading import READABLE, load
+from .stores import open_store
 from .streaming import Streamed, reduce_file
 from .text import load_labels
 
@@ -27,6 +28,7 @@ __all__ = [
     "load_fitted",
     "load_labels",
     "memory_limit",
+    "open_store",
     "reduce_file",
     "save",
     "save_fitted",

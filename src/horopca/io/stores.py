@@ -24,12 +24,19 @@ DAMAGED = "is damaged, or not a Zarr store"
 def open_store(path: str | Path, key: str | None = None) -> da.Array:
     """A Zarr store or a ``.npy`` file as a Dask array with chunks of whole rows.
 
+    A missing chunk is an error; ``dask.array.from_zarr`` reads it as zeros.
+
     Parameters
     ----------
     path : str or Path
         A folder, or a ``.npy`` file, that the workers can read under the same name.
     key : str or None
         The array to read of a Zarr group that holds several.
+
+    See Also
+    --------
+    load : reads files of points into memory
+    reduce_file : reduces a ``.npy`` file that is larger than memory, without Dask
 
     Examples
     --------

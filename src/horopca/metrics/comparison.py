@@ -123,8 +123,8 @@ def compare(
         The dimensions to reduce to.
     methods : sequence of str, optional
         Names in `METHODS`, or "mds" (classical MDS of the hyperbolic distances in Euclidean space) or "umap" (UMAP of the
-        hyperbolic neighbours, which needs umap-learn). By default those of `default_methods`. Tangent PCA and Euclidean MDS
-        show what flat pictures keep.
+        hyperbolic neighbours, which needs umap-learn). By default all but "horopca-distortion" and "umap". Tangent PCA
+        and Euclidean MDS show what flat pictures keep.
     model, curvature : str and float
         The coordinates of X.
     random_state : int, default=0

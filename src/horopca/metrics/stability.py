@@ -130,8 +130,8 @@ def bootstrap(
 ) -> Stability:
     """The stability of a fitted reduction: how much the spines and pictures of refits to resampled rows differ.
 
-    Every refit uses the usual starts of `model`, and its result as one more. From that result alone, every refit would end in
-    the same optimum; without it, differences between searches would be taken for differences between data.
+    Every refit searches from the usual starting points and also from the solution of `model`. From that solution alone, every
+    refit would find the same optimum. Without it, differences between searches would look like differences between samples.
     100 refits of `HoroPCA` to a thousand points take about a minute of processor time.
 
     Parameters

@@ -1,7 +1,6 @@
-"""Statistics of points of H^d: Fréchet mean and median, variances, principal axes, distances of pairs.
+"""Statistics of points of H^d: Fréchet mean, geometric median, variances.
 
-Points x are on the hyperboloid at curvature -1: an array (n, d+1), or `Points` that are stored elsewhere. They are processed
-in blocks, in O(n) memory.
+Points x are on the hyperboloid at curvature -1, shape (n, d+1). They are processed in blocks, in O(n) memory.
 """
 
 from .means import Mean, frechet_mean, frechet_median, variance_about

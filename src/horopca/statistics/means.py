@@ -115,8 +115,8 @@ def frechet_median(
 ) -> Mean:
     """The geometric median, which minimises the mean distance to the points.
 
-    The median is robust: fewer than half of the points, however far they are moved, move it no farther than the spread of the
-    others allows.
+    The median is robust: if fewer than half of the points are moved, however far, it moves at most a distance that the spread
+    of the other points determines.
 
     Parameters
     ----------
