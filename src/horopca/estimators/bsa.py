@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from .._input.arguments import check_choice
-from .._input.coordinates import ModelChoice
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.objectives import Sample
 from .._optimize.submanifolds import search_bsa
@@ -15,6 +15,7 @@ from .fitting import fitted_coordinates
 from .geodesic import GeodesicReduction
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BSA(GeodesicReduction):
     """Barycentric subspace analysis: geodesic projection on the submanifold nearest to the points.
 
@@ -100,30 +101,8 @@ class BSA(GeodesicReduction):
 
     objective = "residual"
 
-    def __init__(
-        self,
-        n_components: int | float | None = 2,
-        *,
-        strategy: Literal["flag", "last"] = "flag",
-        base_point: Any = None,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.strategy = strategy
-        self.base_point = base_point
-        self.model = model
-        self.curvature = curvature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    strategy: Literal["flag", "last"] = "flag"
+    base_point: Any = None
 
     def _check_parameters(self) -> str:
         check_choice("strategy", self.strategy, ("flag", "last"))

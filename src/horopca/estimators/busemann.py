@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ DIRECTION_STARTS = 6  # Starts for each direction by default, the best of eight 
 DIRECTION_ROWS = 1 << 13  # Of more points, a random sample of this size is searched.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BusemannWhitener(Whitener):
     """Busemann coordinates along principal directions, as Euclidean features of zero mean and unit variance [1]_.
 
@@ -98,30 +100,16 @@ class BusemannWhitener(Whitener):
     ((121, 4), True)
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        strategy: Literal["joint", "greedy"] = "joint",
-        decorrelate: bool = False,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.strategy = strategy
-        self.decorrelate = decorrelate
-        self.model = model
-        self.curvature = curvature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | None = field(default=None, kw_only=False)
+    strategy: Literal["joint", "greedy"] = "joint"
+    decorrelate: bool = False
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: Any = None
+    verbose: int = 0
 
     def _learn(self, rows: Rows) -> Ending:
         n, d = rows.shape[0], rows.shape[1] - 1

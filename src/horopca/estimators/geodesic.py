@@ -1,8 +1,8 @@
 """The base of PGA and BSA: reductions by geodesic projection on a submanifold."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here: see `LinearReduction`.
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -27,15 +27,16 @@ SAMPLED_TOL = 1e-6  # The smallest tolerance on a sample, whose own error is lar
 HULL_STARTS = 8  # Starting points of each kind for n_init="auto".
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GeodesicReduction(LinearReduction):
     """Projection to the nearest points of a geodesic submanifold. Subclasses choose the submanifold and what they report."""
 
     base_point: Any
-    n_init: int | Literal["auto"]
-    max_iter: int
-    tol: float
-    random_state: Any
-    verbose: int
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-8
+    random_state: Any = None
+    verbose: int = 0
 
     @abstractmethod
     def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_distances
-from .._input.coordinates import FARTHEST_IMAGE, ModelChoice
+from .._input.coordinates import FARTHEST_IMAGE
 from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import lift, translate
@@ -41,6 +42,7 @@ def _has_points(estimator: HyperbolicMDS) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperbolicMDS(LinearReduction):
     """Multidimensional scaling in hyperbolic space: the spectrum of the matrix of -cosh(distance) [1]_.
 
@@ -109,18 +111,7 @@ class HyperbolicMDS(LinearReduction):
            [ 3.67]])
     """
 
-    def __init__(
-        self,
-        n_components: int | float | None = 2,
-        *,
-        metric: MetricName = "hyperbolic",
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.model = model
-        self.curvature = curvature
+    metric: MetricName = "hyperbolic"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

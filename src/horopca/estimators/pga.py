@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from .._input.arguments import check_choice
-from .._input.coordinates import ModelChoice
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.objectives import Sample
 from .._optimize.submanifolds import search_pga
 from .geodesic import GeodesicReduction
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PGA(GeodesicReduction):
     """Principal geodesic analysis: geodesic projection on the best submanifold through the mean.
 
@@ -94,32 +95,9 @@ class PGA(GeodesicReduction):
     (121, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int | float | None = 2,
-        *,
-        strategy: Literal["joint", "greedy"] = "joint",
-        objective: Literal["variance", "residual"] = "variance",
-        base_point: Any = "mean",
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.strategy = strategy
-        self.objective = objective
-        self.base_point = base_point
-        self.model = model
-        self.curvature = curvature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    strategy: Literal["joint", "greedy"] = "joint"
+    objective: Literal["variance", "residual"] = "variance"
+    base_point: Any = "mean"
 
     def _check_parameters(self) -> str:
         check_choice("strategy", self.strategy, ("joint", "greedy"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from .margin import largest_margin
 AXES = 2  # Starts: hyperplanes perpendicular to this many principal axes, with either sign, and the Euclidean solution.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     """Support vector machine in hyperbolic space: hyperplanes of the largest margin [1]_.
 
@@ -100,24 +102,13 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     True
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        class_weight: Any = None,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.class_weight = class_weight
-        self.model = model
-        self.curvature = curvature
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    C: float = field(default=1.0, kw_only=False)
+    class_weight: Any = None
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
+    max_iter: int = 1000
+    tol: float = 1e-8
+    verbose: int = 0
 
     @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,7 @@ class Whitener(Transformer):
         return translate(self._points(c), from_numpy(self._mean, c))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TangentWhitener(Whitener):
     """Tangent PCA whitening: logarithmic coordinates at the Fréchet mean along the principal axes, normalised [1]_.
 
@@ -145,10 +147,9 @@ class TangentWhitener(Whitener):
     array([1., 1.])
     """
 
-    def __init__(self, n_components: int | None = None, *, model: ModelChoice = "poincare", curvature: float = -1.0) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.curvature = curvature
+    n_components: int | None = field(default=None, kw_only=False)
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
 
     def _learn(self, rows: Rows) -> Ending:
         d = rows.shape[1] - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -29,6 +30,7 @@ SHELL_POINTS, SHELL_DIMENSIONS = 1 << 13, 8
 SAMPLE, MOST_CANDIDATES = 64, 100
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperbolicNeighbors(HyperbolicEstimator):
     """Exact nearest neighbours by hyperbolic distance, with the interface of scikit-learn's ``NearestNeighbors``.
 
@@ -75,20 +77,11 @@ class HyperbolicNeighbors(HyperbolicEstimator):
     array([1.099, 1.099, 1.846, 2.944])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        algorithm: AlgorithmName = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.model = model
-        self.curvature = curvature
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
+    n_neighbors: int = field(default=10, kw_only=False)
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
+    algorithm: AlgorithmName = "auto"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Store the points to search.
