@@ -59,24 +59,16 @@ class BSA(GeodesicReduction):
         The point that the submanifolds contain.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
-    n_components_ : int
-        The number of components.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
-        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
-        kept.
-    total_variance_ : float
-        Pair variance of the points.
+    n_components_, explained_variance_, explained_variance_ratio_, total_variance_
+        As in `HoroPCA`.
     unexplained_variance_ : ndarray of shape (n_components_,)
         Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
         How the search ended.
     objective_ : str
         The objective of the fit, which `score` measures: "residual", the mean squared distance between points and projections.
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------

@@ -17,7 +17,7 @@ from .._optimize.result import Ending
 from ..geometry import busemann, lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy
 from ..geometry.isometries import translate_ideal
-from ..projections import Spine, spine_from_ideal_points, unslide
+from ..projections import spine_from_ideal_points, unslide
 from ..statistics.means import principal_axes
 from .fitting import check_starts, check_stopping, log
 from .whitening import ALL_COINCIDE, Whitener
@@ -151,20 +151,14 @@ class BusemannWhitener(Whitener):
     def _points(self, c: Array) -> Array:
         q, xp = self._directions, array_namespace(c)
         K, d = q.shape
-        level = xp.exp(c)
-        if K > d:  # e^c = t - s.q is linear in the point: solved, in least squares if there are more equations than unknowns
+        level = xp.exp(c)  # t - s.q, which is linear in the point
+        if K > d:  # solved, in least squares if there are more equations than unknowns
             return lift(level @ from_numpy(np.linalg.pinv(np.column_stack([np.ones(K), -q])).T[:, 1:].copy(), c))
-        spine = spine_from_ideal_points(q)
-        return unslide(_image_with_coordinates(level, q, spine), spine)
-
-
-def _image_with_coordinates(level: Array, q: np.ndarray, spine: Spine) -> Array:
-    """The image (n, K) in the upper half-space, height last, of points with t - s.q = level (n, K) along ideal points q."""
-    xp, kappa, K = array_namespace(level), spine.kappa, len(q)
-    solved = np.linalg.inv(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ spine.U.T]))
-    kept = level @ from_numpy(solved.T.copy(), level)
-    pole, across = kept[:, 0], kept[:, 1:]
-    square = pole**2 - 4 * kappa * (1 + dot(across, across))
-    square = xp.where(square > 0, square, xp.zeros_like(square))  # no such point: the nearest
-    r = ((pole + finite_root(square)) / 2)[:, None]
-    return xp.concat([across, xp.ones_like(r)], axis=1) / r
+        _, kappa, U, _ = spine = spine_from_ideal_points(q)
+        solved = np.linalg.inv(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ U.T]))
+        kept = level @ from_numpy(solved.T.copy(), c)
+        pole, across = kept[:, 0], kept[:, 1:]
+        square = pole**2 - 4 * kappa * (1 + dot(across, across))
+        square = xp.where(square > 0, square, xp.zeros_like(square))  # no such point: the nearest
+        r = ((pole + finite_root(square)) / 2)[:, None]
+        return unslide(xp.concat([across, xp.ones_like(r)], axis=1) / r, spine)

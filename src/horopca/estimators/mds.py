@@ -198,11 +198,8 @@ def _check_distances(rows: Rows, *, symmetric: bool) -> np.ndarray:
 
 
 def _balance_point(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from there, and their largest radius.
-
-    The point is the time-like eigenvector of the spectral problem. A triangle gives it to as many digits as the distance from
-    its centre allows. If the point is far from that centre, the triangle is computed again from there.
-    """
+    """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from it, and the largest radius."""
+    # a triangle gives the point to as many digits as its distance from the centre allows: if it is far, again from there
     R, reach = _triangle(rows)
     centre, last = _time_like_point(R), np.inf
     if centre[0] < NEAR_COSH:

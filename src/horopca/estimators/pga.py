@@ -54,14 +54,8 @@ class PGA(GeodesicReduction):
         Orthonormal directions at ``base_point_``, transported to the origin along the geodesic between them.
     base_point_, mean_ : ndarray of shape (n_features_in_,)
         The point that the submanifolds pass through, and the Fréchet mean, in the estimator's model.
-    n_components_ : int
-        The number of components.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
-        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
-        kept.
-    total_variance_ : float
-        Pair variance of the points.
+    n_components_, explained_variance_, explained_variance_ratio_, total_variance_
+        As in `HoroPCA`.
     unexplained_variance_ : ndarray of shape (n_components_,)
         Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
@@ -69,10 +63,8 @@ class PGA(GeodesicReduction):
     objective_ : str
         ``objective`` as it was in the fit, which `score` measures: "variance", the pair variance of the images (in flat
         space, twice their variance about the base point), or "residual".
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------

@@ -71,10 +71,8 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         Newton steps to each normal.
     converged_, status_
         How the search ended.
-    model_, curvature_
-        The model and the curvature of the fit, which `predict` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
