@@ -126,12 +126,9 @@ def refine(
 
 
 def _search(y: np.ndarray, search: Search, tol: float, progress: Progress) -> np.ndarray:
-    """The points y (n, K+1), in the order of the targets of the search, after two descents.
-
-    The first is by Adam in the tangent space at the origin. A small step there moves a far point past many others. Steps in
-    the frames of the points, as `Descent` takes them, leave the order of the branches around the origin as it is, and with it
-    most false neighbours.
-    """
+    """The points y (n, K+1), in the order of the targets of the search, after two descents."""
+    # The first is in the tangent space at the origin, where a small step moves a far point past many others. Steps in the
+    # frames of the points leave the order of the branches around the origin as it is, and with it most false neighbours.
     rate = RATE * min(1.0, float(search.targets.distances.mean()))  # steps on nearly flat points are shorter
     v, steps = np.asarray(from_hyperboloid(y, "tangent")), min(STEPS, search.max_iter)
     mover = Adam(v.shape)
