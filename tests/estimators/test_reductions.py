@@ -8,7 +8,7 @@ import torch
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
-from clouds import rotation, spread
+from clouds import spread
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, RadialPCA, TangentPCA, geometry, metrics
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
@@ -48,16 +48,6 @@ def test_the_frame_is_canonical_and_projections_lengthen_no_distance(X, name, un
     assert abs(second[0, 1]) < 1e-9 * second[0, 0]
     assert second[0, 0] >= second[1, 1]
     assert np.all(np.sum(v**3, axis=0) > 0)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_the_answer_moves_with_the_data(X, name):
-    x = to_hyperboloid(X)
-    m = lift(np.sinh(6.0) * np.eye(1, X.shape[1])[0])
-    moved = geometry.translate(lift(x[:, 1:] @ rotation(X.shape[1]).T), m)
-    here, there = (pairwise_distance(reduction(name, model="lorentz", n_components=2).fit_transform(p)) for p in (x, moved))
-    # e^12 of the digits are lost by moving the data 6 away; a search ends where a step gains less than 1e-8
-    assert np.allclose(here, there, atol=2e-3 if name in ("pga", "bsa") else 1e-7)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -230,17 +220,6 @@ def test_tangent_pca_is_scikit_learns_at_the_mean(X):
 
 
 # ---- models, curvatures, dtypes, libraries
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_every_model_and_curvature_gives_the_same_picture(X, name):
-    poincare = reduction(name).fit_transform(X)
-    for model in ("lorentz", "halfspace"):
-        theirs = from_hyperboloid(to_hyperboloid(X), model) * (1 if model == "halfspace" else 2)
-        Y = reduction(name, model=model, curvature=-0.25).fit_transform(theirs)
-        assert Y.shape == (len(X), 3 if model == "lorentz" else 2)
-        images = from_hyperboloid(to_hyperboloid(Y / (1 if model == "halfspace" else 2), model))
-        assert np.allclose(images, poincare, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -111,12 +111,3 @@ def test_few_pairs_have_a_finite_distortion_and_error(n):
     X, Y = geometry.from_hyperboloid(cloud(n, 3)), geometry.from_hyperboloid(cloud(n, 2))
     assert np.isfinite(metrics.average_distortion(X, Y, n_pairs=1, return_error=True, random_state=0)).all()
     assert metrics.average_distortion(0 * X, Y, n_pairs=1, return_error=True, random_state=0) == (0, 0)
-
-
-def test_a_dask_array_of_unknown_length_has_a_variance(pair):
-    da = pytest.importorskip("dask.array")
-    X = pair[0]
-    lazy = da.from_array(X, chunks=(10, 4))
-    unknown = lazy[lazy[:, 0] > -2]
-    assert np.isnan(unknown.shape[0])
-    assert metrics.pair_variance(unknown) == pytest.approx(metrics.pair_variance(X), rel=1e-12)
