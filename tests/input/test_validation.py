@@ -7,7 +7,7 @@ import pytest
 
 from clouds import cloud
 from errors import error_message
-from horopca._input.arguments import check_distances, check_generator, seeded_generator
+from horopca._input.arguments import check_distances
 from horopca._input.coordinates import Coordinates, check_coordinates, check_points
 from horopca.geometry import MODELS, lift
 
@@ -30,17 +30,6 @@ BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbo
 )  # fmt: skip
 def test_errors_of_arguments(call, expected):
     assert error_message(call) == expected
-
-
-def test_random_states():
-    generator = np.random.default_rng(1)
-    assert check_generator(generator) is seeded_generator(generator) is generator
-    for k in range(3):
-        first = np.random.default_rng(np.random.RandomState(k).randint(2**31)).random()
-        for state in (k, np.int64(k), np.random.RandomState(k)):
-            assert check_generator(state).random() == first
-        assert seeded_generator(np.random.RandomState(k)).random() == first
-        assert seeded_generator(k).random() == seeded_generator(np.int64(k)).random() == np.random.default_rng(k).random()
 
 
 # ---------------------------------------------------------------- distances
