@@ -94,6 +94,8 @@ def test_a_fit_that_fails_changes_nothing(name):
 
 VARIANTS = [(name, {}) for name in estimators.__all__ if name != "HoroPCACV"] + [
     ("HoroPCA", {"spine": "free"}), ("HoroPCA", {"strategy": "greedy"}), ("PGA", {"objective": "residual"}),
+    ("HoroPCA", {"objective": "distortion"}), ("HoroPCA", {"objective": "frechet"}), ("HoroPCA", {"objective": "robust"}),
+    ("HoroPCA", {"stretch": True}),
     ("BusemannWhitener", {"decorrelate": True}), ("BusemannWhitener", {"strategy": "greedy"}),
 ]  # fmt: skip
 

@@ -69,8 +69,7 @@ COORDINATES = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' 
 EUCLIDEAN = "vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA."
 UNIT = "Y must lie inside the unit ball, but"
 TWO = "Y must lie inside the ball of radius 2, but"
-FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = {}, t > 0 (time first), but"
-LAST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time last), but"
+FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but"
 OTHERS = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
 FAR = "Y must lie within hyperbolic distance 175 of the origin (the range of float64), but"
 NEARER = "Divide the data by a scale, or pass a curvature closer to 0."
@@ -83,7 +82,6 @@ IN = [0.1, 0.2]  # a point of every model without a time
     [
         ("poincare", -1.0, [IN, [np.nan, 0]],
          "Y must be finite, but row 8 contains NaN or infinity. Drop or repair such rows."),
-        ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is on the boundary {RIM.format('')}"),
         ("klein", -1.0, [IN, [0, 1.005], [1, 0]],
          f"{UNIT} 2 of rows 7 to 9 have norm >= 1 (row 8 has norm 1.005). That is on the boundary, or outside it by at most "
          "0.005, " + RIM.format("")),
@@ -92,20 +90,13 @@ IN = [0.1, 0.2]  # a point of every model without a time
         ("poincare", -1.0, [[3, 4]],
          f"{UNIT} row 7 has norm 5. {COORDINATES}; for a larger ball pass its curvature, e.g. "
          f"curvature=-0.0392 (radius 5.05); {EUCLIDEAN}"),
-        ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}; {EUCLIDEAN}"),
         ("lorentz", -1.0, [[1, 0, 0], [3, 0, 1]],
-         f"{FIRST.format(1)} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
-        ("lorentz", -0.25, [[3, 1, 0], [1e200, 1e200, 0], [2, 0, 0]],
-         f"{FIRST.format(4)} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
-        ("lorentz", -0.25, [[1e200, 0, 1e200], [2, 0, 0]], f"{FAR} row 7 is at 460.517. {NEARER}"),
-        ("lorentz-time-last", -1.0, [[3, 2, 2]],
-         f"{LAST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time first: pass model='lorentz'."),
+         f"{FIRST} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz", -1.0, [[2, 2, 3]],
-         f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time last: pass "
+         f"{FIRST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time last: pass "
          "model='lorentz-time-last'."),
         ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
         ("halfspace", -1.0, [IN, [3, 0]], f"{HEIGHT} row 8 has height 0."),
-        ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {NEARER}"),
         ("tangent", -4.0, [[60, 80], IN], f"{FAR} row 7 is at 200. {NEARER}"),
     ],
 )  # fmt: skip

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clouds import cloud, directions, rotation
+from clouds import cloud, directions
 from horopca._optimize.lbfgs import compose
 from horopca._optimize.objectives import OBJECTIVES, Pairs, as_sample, mean_over_pairs, objective_over
 from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_basis
 from horopca.projections.spines import extended_spines, free_spines, ideal_parameters, ideal_spines
 from horopca.statistics import frechet_mean, mean_square_distance
-from horopca.statistics.pairs import mean_relative_change, pair_offsets, random_offsets
+from horopca.statistics.pairs import mean_relative_change, pair_offsets
 
 KINDS = ["ideal", "merged", "beyond"]
 SOFT = 0.05  # softness of the stretch's objective
@@ -155,14 +155,6 @@ def test_pairs_are_those_they_say(n):
         assert at(as_sample(x), "variance", A, offsets)[0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_some_pairs_are_all_of_them_if_there_are_no_more():
-    rng = np.random.default_rng(0)
-    assert pair_offsets(9, 4, rng) == pair_offsets(9) == range(1, 5) and pair_offsets(2) == range(1, 2)
-    drawn = [pair_offsets(100, 45, rng) for _ in range(20)]
-    assert all(len(offsets) == 45 and 1 <= offsets[0] and offsets[-1] < 50 for offsets in drawn)
-    assert [random_offsets(n, 99, rng) for n in (3, 4, 9, 10)] == [(1,), (1,), (1, 2, 3, 4), (1, 2, 3, 4)]
-
-
 def test_a_basis_that_overflows_has_the_value_minus_infinity_and_harms_no_other():
     sample, bases = as_sample(cloud(20, 3)), np.random.default_rng(0).standard_normal((3, 2, 4))
     objective = objective_over(sample, "variance", pair_offsets(20))
@@ -195,18 +187,6 @@ def test_pairs_of_points_close_together_keep_their_digits(spread):
     gap = np.sum((y[:, i] - y[:, j]) ** 2, axis=0) / (4 * y[-1, i] * y[-1, j])
     assert value[0] / np.mean(np.arcsinh(np.sqrt(gap)) ** 2) == pytest.approx(1, abs=1e-13)
     assert np.isfinite(gradient).all()
-
-
-@pytest.mark.parametrize("m", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["variance", "distortion", "frechet", "robust"])
-def test_spines_along_some_axes_need_no_others(m, name):
-    """The objective of a spine inside some axes, from the coordinates along these, is that of all coordinates."""
-    sample, Q = as_sample(cloud(20, 4)), rotation(4)[:, :m]
-    A = np.random.default_rng(0).standard_normal((2, m + 1)) if m > 1 else np.array([[0.3, 1.0]])
-    seen = sample.along(Q)
-    assert seen.dimension == m
-    np.testing.assert_array_equal(seen.points(), sample.points())
-    assert at(seen, name, A)[0] == pytest.approx(at(sample, name, np.c_[A[:, :1], A[:, 1:] @ Q.T])[0], rel=1e-9)
 
 
 # ---- families

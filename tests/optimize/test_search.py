@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clouds import cloud, rotation
+from clouds import cloud
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
 from horopca._optimize.lbfgs import compose, maximise
 from horopca._optimize.objectives import objective_over
@@ -85,20 +85,6 @@ def test_no_other_method_or_objective_is_better_at_this_one(name):
     assert pair_variance(images["variance"]) >= max(map(pair_variance, every)) * (1 - 1e-4)
     assert frechet_variance(images["frechet"]) >= max(map(frechet_variance, every)) * (1 - 1e-3)
     assert average_distortion(X, images["distortion"]) <= min(average_distortion(X, Y) for Y in every) * (1 + 1e-2)
-
-
-@pytest.mark.parametrize("objective", ["variance", "distortion", "frechet"])
-@pytest.mark.parametrize("spine", ["ideal", "free"])
-def test_seeds_orders_and_isometric_copies_agree(spine, objective):
-    X = SETS["tree"]()
-    rng = np.random.default_rng(0)
-    moved = geometry.translate(to_hyperboloid(X @ rotation(5)), to_hyperboloid(np.full((1, 5), 0.2))[0])
-    copies = [X, from_hyperboloid(moved[rng.permutation(len(X))], "poincare")]
-    scores = [
-        HoroPCA(2, spine=spine, objective=objective, random_state=seed).fit(copy).score(copy)
-        for seed, copy in enumerate(copies)
-    ]
-    assert np.ptp(scores) <= 1e-3 * abs(np.mean(scores)) * (5 if objective == "distortion" else 1)
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"stretch": True, "n_init": 2}])
