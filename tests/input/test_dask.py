@@ -198,7 +198,8 @@ def test_metrics_of_many_rows_are_estimates_with_an_honest_error():
     variance = metrics.pair_variance(X, n_pairs=40 * N, random_state=0)
     assert metrics.pair_variance(D, n_pairs=20_000, random_state=0) == pytest.approx(variance, rel=0.05)
     back, lazily = estimator.inverse_transform(y), estimator.inverse_transform(Y)
-    for pair in ((D, lazily), (D, back), (X, lazily), (D, lazily.rechunk((3000, 5)))):  # not an estimate
+    many = D.rechunk((200, 5))  # whose results are combined by a tree
+    for pair in ((D, lazily), (D, back), (X, lazily), (D, lazily.rechunk((3000, 5))), (many, back)):  # not an estimate
         assert metrics.unexplained_variance(*pair) == pytest.approx(metrics.unexplained_variance(X, back), rel=1e-12)
 
 
