@@ -67,12 +67,6 @@ def test_large_data_far_from_the_origin_is_fitted_as_well(X, options, radius=17.
     assert options or all(fit.spine_.kappa >= 0 and fit.ideal_points_ is not None for fit in fits)
 
 
-@pytest.mark.parametrize("n_jobs", [0, "all"])
-def test_invalid_numbers_of_threads(n_jobs):
-    with pytest.raises(ValueError, match="n_jobs must be None"):
-        HoroPCA(n_jobs=n_jobs).fit(clusters(20, 3))
-
-
 # ---------------------------------------------------------------- streams
 
 
