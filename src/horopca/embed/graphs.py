@@ -263,9 +263,7 @@ def _symmetric(found: Relations) -> csr_array:
     if clash.any():
         k = int(clash.argmax())
         one, (u, v) = first[again[k]], (names[i] for i in edges[first[again[k]]])
-        raise ValueError(
-            f"An edge of graph must have one weight, but {u!r} - {v!r} has {weights[one]:g} and {weights[k]:g}. Keep one."
-        )
+        raise ValueError(f"An edge of graph must have one weight, but {u!r} - {v!r} has {weights[one]:g} and {weights[k]:g}.")
     ends = [end.astype(np.int32) for end in divmod(keys, n)]  # minimum_spanning_tree of SciPy 1.15 accepts no wider indices
     half = csr_array((weights[first], ends), shape=(n, n))
     return half + half.T

@@ -94,10 +94,7 @@ def refine(
     Y = to_numpy(Y)
     y = to_numpy(check_rows(Y, coordinates, name="Y", min_rows=2).all())
     if (far := float(np.max(radius(y)))) > LARGEST_IN_BALL:
-        raise ValueError(
-            f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin (at curvature -1), but reaches {far:.1f}. "
-            "Centre it on its Fréchet mean first."
-        )
+        raise ValueError(f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin, but reaches {far:.1f}. Centre it.")
     if metric == "precomputed":
         x = coordinates.scale * check_distances(check_array(X, dtype=np.float64, input_name="X"), "X")
     else:

@@ -136,10 +136,7 @@ class BusemannWhitener(Whitener):
         if len(q) == 0:
             raise ValueError(ALL_COINCIDE)
         if len(q) < K and self.n_components is not None:
-            raise ValueError(
-                f"n_components must be at most {len(q)}, the number of independent Busemann coordinates of X, but is "
-                f"{K}. Pass fewer, or None."
-            )
+            raise ValueError(f"n_components must be at most {len(q)}, the number of independent coordinates of X, but is {K}.")
         self._directions = q @ axes
         self.ideal_points_ = translate_ideal(self._directions, self._mean)
         return ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")

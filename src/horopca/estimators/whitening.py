@@ -57,10 +57,7 @@ class Whitener(Transformer):
         if flat.all():
             raise ValueError(ALL_COINCIDE)
         if flat.any():
-            raise ValueError(
-                f"n_components must be at most {int(flat.argmax())}, since coordinate {int(flat.argmax())} of X (counted "
-                f"from 0) is constant and has no variance to normalise, but is {len(flat)}."
-            )
+            raise ValueError(f"n_components must be at most {flat.argmax()} (the next one is constant), but is {len(flat)}.")
         scale = fitted_coordinates(self).scale
         self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
         self.coordinate_scale_ = deviation / scale

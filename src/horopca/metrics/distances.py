@@ -293,10 +293,7 @@ def _mean(function: Callable[..., np.ndarray], blocks: Blocks, sampled: bool) ->
     with np.errstate(over="ignore"):
         value, error = mean_of_blocks((np.abs(function(*block)) for block in blocks), sampled)
     if not np.isfinite(value):
-        raise ValueError(
-            "The distances of X and Y differ by more than float64 can express, and the mean of their changes is not finite. "
-            "Remove rows of X that nearly coincide."
-        )
+        raise ValueError("The distances differ by more than float64 can express. Remove rows of X that nearly coincide.")
     return value, error if value else 0.0  # a value of 0: all points coincide
 
 

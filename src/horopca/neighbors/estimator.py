@@ -102,9 +102,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         check_count("n_neighbors", self.n_neighbors, 1)
         with new_fit(self, X, min_rows=1, reach=FARTHEST_IMAGE) as rows:
             if rows.remote:
-                raise ValueError(
-                    "X must be in memory or in a mapped file, but is a Dask array. Pass X.compute(), or a .npy file."
-                )
+                raise ValueError("X must be in memory or in a mapped file, but is a Dask array. Pass X.compute().")
             self.n_samples_fit_ = rows.shape[0]
             self._rows = rows
             self._shells = self._make_shells(rows)
