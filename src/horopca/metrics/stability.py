@@ -332,7 +332,7 @@ class _Refits:
             rows = np.concatenate([self.groups[g] for g in drawn])
             if len(np.unique(self.X[rows], axis=0)) > K:
                 return rows
-        raise ValueError(f"X has too few different points to resample: {MOST_REDRAWS} resamples had at most {K}. Pass more rows.")
+        raise ValueError(f"X has too few different points to resample: {MOST_REDRAWS} resamples had at most {K}. Pass more.")
 
     def _angles(self, refit: Any) -> list[float]:
         """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
