@@ -1,7 +1,5 @@
 """How many components: curves of unseen rows, comparison with chance, `HoroPCACV`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from joblib import parallel_config

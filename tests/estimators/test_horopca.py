@@ -1,7 +1,5 @@
 """HoroPCA: laws, limits and contracts of its own. Those that it shares with other reductions are in test_reductions.py."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import numpy as np

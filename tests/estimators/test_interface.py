@@ -1,7 +1,5 @@
 """One interface: what all estimators of the one list have in common."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """Multidimensional scaling: the spectrum in sixty digits, distances small and huge, distances that are none."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest

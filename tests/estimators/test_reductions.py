@@ -1,7 +1,5 @@
 """Laws, limits, references and contracts that all reductions share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The hyperbolic support vector machine: laws, references, contracts, wrong input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

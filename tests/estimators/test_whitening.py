@@ -1,7 +1,5 @@
 """Whitening: laws of the features, limits, references, contracts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA

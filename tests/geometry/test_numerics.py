@@ -1,7 +1,5 @@
 """Against mpmath: errors stay within a small multiple of what one unit in the last place of the input would cause."""
 
-from __future__ import annotations
-
 import mpmath as mp
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Dask arrays: the results are those of an array in memory, and the rows stay on the workers."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The limits of float64: points next to the rim, points at the largest valid radius, points close together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """On a GPU: results are on the device of the input, and equal to those of the CPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Models are recognised by evidence, if there is enough of it: `describe`, and the model "auto"."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

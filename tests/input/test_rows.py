@@ -1,7 +1,5 @@
 """Rows in memory, in a mapped file, in an array of another library, and their mean."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

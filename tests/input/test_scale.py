@@ -1,7 +1,5 @@
 """Large arrays: fits of a sample, memory, streams."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Error messages of validation, and values just inside the limits: arguments, distances, rows of every model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Is the data hyperbolic: delta against all quadruples, curvature and flatness against spaces where they are known."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Metrics against double loops, on points and on distance matrices; sampling; wrong input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

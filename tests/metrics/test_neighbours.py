@@ -1,7 +1,5 @@
 """Neighbours before and after: scikit-learn's definitions, ties, samples, wrong input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.manifold import trustworthiness as reference

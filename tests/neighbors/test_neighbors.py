@@ -1,7 +1,5 @@
 """Nearest neighbours: exactness, ties, models, array libraries, scikit-learn's contract, errors."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest

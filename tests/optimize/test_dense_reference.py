@@ -1,7 +1,5 @@
 """The dense reference of the speed comparison finds what the package finds, and nothing better."""
 
-from __future__ import annotations
-
 from benchmarks import dense
 
 from horopca import HoroPCA

@@ -1,7 +1,5 @@
 """Objectives: values and gradients against autograd, longhand sums and each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

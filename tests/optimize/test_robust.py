@@ -1,7 +1,5 @@
 """The robust objective: far rows do not turn it, and where no row is far it is the variance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

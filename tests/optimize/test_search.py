@@ -1,7 +1,5 @@
 """Laws of the search for spines: what it finds is never below what anybody can list."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Geodesic submanifolds: gradients against autograd, optima against grids and lists, planted answers, and how a search ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The projection against the paper's algorithms written out longhand, its laws, and the spines that determine it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

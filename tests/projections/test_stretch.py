@@ -1,7 +1,5 @@
 """The stretch: what it may lengthen, its way there and back, and what it pays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
