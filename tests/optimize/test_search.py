@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks import dense
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,6 +84,12 @@ def test_no_other_method_or_objective_is_better_at_this_one(name):
     assert pair_variance(images["variance"]) >= max(map(pair_variance, every)) * (1 - 1e-4)
     assert frechet_variance(images["frechet"]) >= max(map(frechet_variance, every)) * (1 - 1e-3)
     assert average_distortion(X, images["distortion"]) <= min(average_distortion(X, Y) for Y in every) * (1 + 1e-2)
+
+
+def test_the_dense_reference_of_the_speed_comparison_finds_the_same_and_nothing_better():
+    X = SETS["tree"]()
+    ours, theirs = kept(X, 2).explained_variance_.sum(), dense.fit_dense(X, steps=150).variance
+    assert 0.95 * ours < theirs <= ours * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"stretch": True, "n_init": 2}])
