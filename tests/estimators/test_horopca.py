@@ -7,10 +7,12 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
-from clouds import cloud
+from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
 from horopca._optimize.objectives import ObjectiveName
 from horopca.datasets import make_hierarchy
+from horopca.estimators.horopca_fit import measured_variances, spine_images
+from horopca.projections import spine_from_ideal_points
 from horopca.statistics import frechet_mean
 
 QUICK = {"n_init": 2, "random_state": 0}
@@ -75,6 +77,22 @@ def test_a_score_is_the_objective_by_its_definition(n):
             "robust": np.mean(d**2 / (d**2 + reach**2)),
         }
         assert pca.score(x) == pytest.approx(expected[objective], rel=1e-9 if n == 60 else 0.03), objective
+
+
+def test_the_standard_errors_of_variances_are_those_of_drawing_rows_and_pairs():
+    few, many, spines = cloud(60, 4, seed=3), cloud(3001, 4, seed=4), [spine_from_ideal_points(directions(2, 4))]
+    squares = geometry.pairwise_distance(spine_images(few, spines[0])) ** 2
+    for seen in (90, 10**6):  # rows of which the 60 are a sample
+        values, error = measured_variances(few, spines, np.random.default_rng(0), seen)
+        assert error == pytest.approx(2 * squares.mean(axis=1).std() * np.sqrt(1 / 60 - 1 / seen), rel=1e-9)
+        assert values[0] == pytest.approx(squares.sum() / (60 * 59) * (seen - 1) / seen, rel=1e-9)
+    estimates = [measured_variances(many, spines, np.random.default_rng(seed), 3001) for seed in range(12)]
+    found, exact = (
+        [values[0] for values, _ in estimates],
+        (geometry.pairwise_distance(spine_images(many, spines[0])) ** 2).mean(),
+    )
+    # offsets are consecutive, so the pairs of a few of them are alike
+    assert estimates[0][1] / 3 < np.sqrt(np.mean((np.array(found) - exact) ** 2)) < 2 * estimates[0][1]
 
 
 # ---- a scikit-learn citizen

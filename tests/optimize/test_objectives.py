@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clouds import cloud, directions
+from clouds import cloud, directions, rotation
 from horopca._optimize.lbfgs import compose
 from horopca._optimize.objectives import OBJECTIVES, Pairs, as_sample, mean_over_pairs, objective_over
 from horopca.geometry import pairwise_distance, to_hyperboloid
@@ -185,6 +185,18 @@ def test_pairs_of_points_close_together_keep_their_digits(spread):
     gap = np.sum((y[:, i] - y[:, j]) ** 2, axis=0) / (4 * y[-1, i] * y[-1, j])
     assert value[0] / np.mean(np.arcsinh(np.sqrt(gap)) ** 2) == pytest.approx(1, abs=1e-13)
     assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["variance", "distortion", "frechet", "robust"])
+def test_spines_along_some_axes_need_no_others(m, name):
+    """The objective of a spine inside some axes, from the coordinates along these, is that of all coordinates."""
+    sample, Q = as_sample(cloud(20, 4)), rotation(4)[:, :m]
+    A = np.random.default_rng(0).standard_normal((2, m + 1)) if m > 1 else np.array([[0.3, 1.0]])
+    seen = sample.along(Q)
+    assert seen.dimension == m
+    np.testing.assert_array_equal(seen.points(), sample.points())
+    assert at(seen, name, A)[0] == pytest.approx(at(sample, name, np.c_[A[:, :1], A[:, 1:] @ Q.T])[0], rel=1e-9)
 
 
 # ---- families
