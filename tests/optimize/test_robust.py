@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from clouds import cloud
 from horopca import HoroPCA
-from horopca.geometry import distance, lift, to_hyperboloid, translate
+from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.geometry.isometries import Frame, between
 from horopca.projections import spine_basis
 from horopca.statistics.pairs import lower_quartile_distance
@@ -61,3 +62,11 @@ def test_it_is_the_same_in_every_unit_of_length():
     first, second = (HoroPCA(2, spine="free", objective="robust", model="lorentz", n_init=4).fit(x) for x in (large, small))
     assert first.converged_ and second.converged_
     assert turned_from(second, np.eye(5)[0], np.linalg.qr(spine_basis(first.spine_)[:, 1:].T)[0].T) < 2
+
+
+def test_the_usual_distance_is_that_of_most_points():
+    x, times = cloud(60, 3), np.random.default_rng(0).integers(1, 4, size=60)
+    exact = np.quantile(pairwise_distance(x)[np.triu_indices(60, 1)], 0.25, method="inverted_cdf")
+    assert lower_quartile_distance(x) == pytest.approx(exact)
+    assert lower_quartile_distance(x, times.astype(float)) == lower_quartile_distance(np.repeat(x, times, axis=0))
+    assert lower_quartile_distance(x[:1]) == lower_quartile_distance(x[[0, 0]]) == 1
