@@ -12,6 +12,7 @@ from horopca._input.coordinates import Coordinates
 from horopca._input.rows import check_rows
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid, translate
 from horopca.geometry._arrays import to_numpy
+from horopca.geometry._points import TranslatedPoints
 from horopca.statistics import frechet_mean
 
 COORDINATES = Coordinates("poincare", -0.25)
@@ -51,6 +52,7 @@ def test_every_way_to_the_points_gives_the_points(xp):
     np.testing.assert_allclose(to_numpy(rows.map(lambda chunk: chunk.t[:, None]))[:, 0], t, rtol=1e-12)
     (*starts,) = rows.fold(lambda chunk: [chunk.start])
     assert starts[0] == 0 and len(starts) == 2
+    assert TranslatedPoints(rows, POINTS[0]).fold(lambda chunk: [chunk.start]) == starts
     assert rows.fold(lambda chunk: chunk.start, max) == starts[-1]
     other = check_rows(xp.asarray(MANY[::-1].copy()), COORDINATES)
     total = rows.fold_beside(other, lambda a, b: to_numpy(a.t * b.t).sum())
