@@ -255,7 +255,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
         else:
             basis = search_next(sample, basis[:, : d + 1], spine == "free", name)
         along = spine_from_basis(basis[:, : d + 1], float(np.exp(basis[:, d + 1 :].sum())))
-        yield lambda x, along=along: np.asarray(spine_images(frame.enter(x), along))
+        yield partial(lambda along, y: np.asarray(spine_images(frame.enter(y), along)), along)
 
 
 @one_blas_thread()
