@@ -42,9 +42,10 @@ def _names() -> Iterator[tuple[str, str]]:
 
 
 def _members(owner: type) -> list[str]:
-    """The public methods and properties of a class that the package defines, without constants and the fields of a tuple."""
+    """The public methods and properties of a class that the package defines, without constants, fields and parameters."""
     ours = [cls for cls in owner.__mro__ if cls.__module__.startswith("horopca.")]
-    names = {name for cls in ours for name in vars(cls) if not name.startswith("_") and name not in getattr(cls, "_fields", ())}
+    fields = {*getattr(owner, "_fields", ()), *getattr(owner, "__dataclass_fields__", ())}
+    names = {name for cls in ours for name in vars(cls) if not name.startswith("_") and name not in fields}
     names = {name for name in names if not isinstance(inspect.getattr_static(owner, name), str | bool)}
     return sorted(name for name in names if not name.endswith("_request"))  # scikit-learn writes these into classes
 

@@ -45,7 +45,7 @@ def test_the_seed_determines_the_points_and_models_agree(estimator):
         assert np.allclose(wide.embedding_ / 2, first.embedding_, atol=1e-6)
 
 
-@pytest.mark.parametrize("estimator", ALL, ids=name_of)
+@pytest.mark.parametrize("estimator", [*ALL, TreeEmbedding()], ids=name_of)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -58,6 +58,8 @@ def test_the_seed_determines_the_points_and_models_agree(estimator):
         ({"tol": 0.0}, "tol must be"),
         ({"n_init": -1}, "n_init must be"),
         ({"verbose": None}, "verbose must be"),
+        ({"max_radius": 1e4}, r"max_radius must be at most (17|34) for"),
+        ({"max_iter": -1}, "max_iter must be"),
         ({"epochs": 0}, "epochs must be"),
         ({"learning_rate": float("nan")}, "learning_rate must be"),
     ],

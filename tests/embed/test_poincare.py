@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from clouds import cloud
 from horopca.datasets import balanced_tree
 from horopca.embed import PoincareEmbedding, reconstruction
 from horopca.embed.descent import Ball
@@ -13,13 +14,9 @@ from horopca.geometry import pairwise_distance, radius, to_hyperboloid
 TREE = balanced_tree(3, 3)
 
 
-def cloud(n, d, size=1.0, seed=0):
-    return to_hyperboloid(size * np.random.default_rng(seed).standard_normal((n, d)), "tangent")
-
-
 def test_the_gradient_of_a_batch_equals_autograd():
     torch = pytest.importorskip("torch")
-    x = cloud(11, 3, 0.7)
+    x = cloud(11, 3, radius=1.5)
     ball = Ball.of(x)
     known = np.zeros((4, 3), dtype=bool)
     known[1, 2] = True

@@ -6,9 +6,9 @@ import pytest
 
 from horopca.datasets import balanced_tree, random_tree
 from horopca.embed import SarkarEmbedding
-from horopca.embed.graphs import as_graph, centre, rooted
-from horopca.embed.sarkar import construct, spread_directions
-from horopca.geometry import distance, radius, to_hyperboloid, translate, translate_to_origin
+from horopca.embed.sarkar import spread_directions
+from horopca.geometry import distance, radius, to_hyperboloid, translate_to_origin
+from horopca.geometry._arrays import unit
 
 TREE = balanced_tree(3, 3)
 
@@ -36,35 +36,14 @@ def test_binary_trees_are_not_kept_in_a_plane():
     assert shares[9] > 1e-3 * shares[0]  # in a plane the third is rounding already
 
 
-def sarkar_longhand(tree, d, tau):
-    """One node after another, the direction of the parent looked up from where the points are."""
-    x = np.zeros((len(tree.parent), d + 1))
-    x[:, 0] = 1
-    root = int(tree.levels[0][0])
-    hops = {root: 0}
-    rng = np.random.default_rng(0)
-    turns = [np.linalg.qr(rng.standard_normal((d, d)))[0] if d > 2 else np.eye(d) for _ in range(len(tree.parent))]
-    for p in np.argsort(tree.depth, kind="stable"):
-        children = np.flatnonzero(tree.parent == p)
-        hops |= {child: hops[p] + 1 for child in children}
-        if p == root:
-            V = spread_directions(len(children), d) @ turns[0]
-        else:
-            V = spread_directions(len(children) + 1, d) @ turns[hops[p]]
-            back = translate_to_origin(x[tree.parent[p]], x[p])[1:]
-            back /= np.linalg.norm(back)
-            h = V[0] - back
-            V = V[1:] - 2 * np.outer(V[1:] @ h, h) / (h @ h) if h @ h > 0 else V[1:]
-        for child, v in zip(children, V, strict=False):
-            x[child] = translate(to_hyperboloid(tau * tree.length[child] * v, "tangent"), x[p])
-    return x
-
-
 @pytest.mark.parametrize("d", [2, 3, 10])
-def test_the_construction_equals_sarkar_node_by_node(d):
-    graph = as_graph(random_tree(60, kind="preferential", random_state=3).parent)
-    tree = rooted(graph.adjacency, centre(graph.adjacency))
-    assert np.allclose(construct(tree, d, 0.8), sarkar_longhand(tree, d, 0.8), rtol=1e-7, atol=1e-9)
+def test_around_every_node_the_neighbours_are_spread_as_evenly_as_their_number_allows(d):
+    parent = random_tree(60, kind="preferential", random_state=3).parent
+    found = SarkarEmbedding(d, scale=0.8, model="lorentz", max_radius=None).fit(parent)
+    for node, x in enumerate(found.embedding_):
+        around = found.embedding_[(parent == node) | (np.arange(60) == parent[node])]
+        V, best = unit(translate_to_origin(around, x)[:, 1:]), spread_directions(len(around), d)
+        assert np.allclose(np.sort((V @ V.T).ravel()), np.sort((best @ best.T).ravel()), atol=1e-6)
 
 
 @pytest.mark.parametrize(("d", "model"), [(2, "poincare"), (7, "lorentz")])

@@ -1,7 +1,5 @@
 """How many components: curves of unseen rows, comparison with chance, `HoroPCACV`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -17,12 +15,10 @@ QUICK = {"cv": 2, "copies": 0, "rule": "one_se"}
 QUICKLY, TANGENT = HoroPCA(n_init=1), HoroPCA(model="tangent", n_init=1)
 
 
-def planted(n: int, d: int, K: int, *, noise: float = 0.2, first: float = 1.0, seed: int = 0) -> np.ndarray:
+def planted(n: int, d: int, K: int, *, noise: float = 0.2, seed: int = 0) -> np.ndarray:
     """Tangent vectors of points about a K-dimensional submanifold."""
     rng = np.random.default_rng(seed)
-    scales = np.where(np.arange(d) < K, 1.0, noise)
-    scales[0] *= first if K else 1.0
-    return rng.standard_normal((n, d)) * scales @ np.linalg.qr(rng.standard_normal((d, d)))[0]
+    return rng.standard_normal((n, d)) * np.where(np.arange(d) < K, 1.0, noise) @ np.linalg.qr(rng.standard_normal((d, d)))[0]
 
 
 def ball(v: np.ndarray) -> np.ndarray:

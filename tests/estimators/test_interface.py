@@ -1,7 +1,5 @@
 """One interface: what all estimators of the one list have in common."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle
@@ -14,9 +12,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from clouds import cloud, rotation, turned
 from horopca import HyperbolicMDS, TangentWhitener, estimators
 from horopca.datasets import make_hierarchy
-from horopca.geometry import pairwise_distance, to_hyperboloid
+from horopca.estimators.base import HyperbolicReduction
+from horopca.geometry import MODELS, from_hyperboloid, pairwise_distance, to_hyperboloid, translate
 from quick import quick
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0)
@@ -88,6 +88,33 @@ def test_a_fit_that_fails_changes_nothing(name):
     with pytest.raises(ValueError, match=r"(n_components|C|max_components) must be .* but is -1"):
         found.set_params(**wrong).fit(TREE.points / 4, TREE.labels)
     assert vars(found) == {**before, **wrong}
+
+
+VARIANTS = [(name, {}) for name in estimators.__all__ if name != "HoroPCACV"] + [
+    ("HoroPCA", {"spine": "free"}), ("HoroPCA", {"strategy": "greedy"}), ("PGA", {"objective": "residual"}),
+    ("HoroPCA", {"objective": "distortion"}), ("HoroPCA", {"objective": "frechet"}), ("HoroPCA", {"objective": "robust"}),
+    ("HoroPCA", {"stretch": True}),
+    ("BusemannWhitener", {"decorrelate": True}), ("BusemannWhitener", {"strategy": "greedy"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["lorentz", "halfspace", "tangent"])
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+def test_nothing_depends_on_the_place_the_model_and_the_curvature(name, options, model):
+    """Also not on the orientation: the data is rotated and reflected. Lengths and variances are in the unit of the data."""
+    x, unit, here = to_hyperboloid(TREE.points), 2 if MODELS[model].scaled else 1, quick(name, **options)
+    moved = translate(turned(x, rotation(4, seed=1)), cloud(1, 4, radius=3, seed=5)[0])
+    there = clone(here).set_params(model=model, curvature=-0.25)
+    here.fit(TREE.points, TREE.labels), there.fit(unit * from_hyperboloid(moved, model), TREE.labels)
+    call = "decision_function" if name == "HyperbolicSVC" else "transform"
+    expected, found = getattr(here, call)(TREE.points), getattr(there, call)(unit * from_hyperboloid(moved, model))
+    if isinstance(here, HyperbolicReduction):
+        expected, found = to_hyperboloid(expected), to_hyperboloid(found / unit, model)
+    # searches end within 1e-6 of the optimum, and the angles within the root of that
+    np.testing.assert_allclose(found, expected, atol=1e-2 if name in ("PGA", "BSA") else 1e-4)
+    for attribute, factor in (("explained_variance_", 4), ("coordinate_scale_", 2), ("coordinate_mean_", 2)):
+        if hasattr(here, attribute):
+            np.testing.assert_allclose(getattr(there, attribute), factor * getattr(here, attribute), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", estimators.__all__)

@@ -9,7 +9,7 @@ import pytest
 
 from horopca import HoroPCA, TangentPCA, geometry, metrics
 from horopca._input.coordinates import Coordinates
-from horopca.datasets import load_mammals, make_hierarchy
+from horopca.datasets import make_hierarchy
 from horopca.projections import slide
 
 torch = pytest.importorskip("torch")
@@ -70,28 +70,6 @@ def test_gradients_in_the_points_and_in_the_spine(name):
     points = X[2:7].clone().requires_grad_()
     for called in (layer, layer.pair_variance, layer.distortion):  # gradcheck moves the parameters in place
         assert torch.autograd.gradcheck(lambda z, *_, called=called: called(z), (points, *layer.parameters()))
-
-
-def test_training_from_a_poor_start_reaches_the_optimum_of_the_estimator():
-    """Every sixteenth mammal: three random spines, which keep some five sixths of what can be kept, climbed by L-BFGS."""
-    mammals = torch.as_tensor(load_mammals().points[::16])
-    best = HoroPCA(2, spine="free", random_state=0).fit(mammals).explained_variance_.sum()
-    reached = []
-    for seed in range(3):
-        layer = HoroProjection(10, 2, generator=torch.Generator().manual_seed(seed))
-        assert layer.pair_variance(mammals).item() < 0.9 * best
-        optimiser = torch.optim.LBFGS(layer.parameters(), max_iter=50, line_search_fn="strong_wolfe")
-
-        def loss(layer=layer, optimiser=optimiser):
-            optimiser.zero_grad()
-            value = -layer.pair_variance(mammals)
-            value.backward()
-            return value
-
-        optimiser.step(loss)
-        reached.append(layer.pair_variance(mammals).item())
-    assert max(reached) > 0.99 * best  # fifty steps from three random starts end near one of several local optima
-    assert min(reached) > 0.97 * best
 
 
 @pytest.mark.parametrize("model", ["poincare", "lorentz-space", "halfspace"])
@@ -246,12 +224,7 @@ def test_what_is_learnt_is_kept(tmp_path):
         HoroProjection(5, 2, "lorentz-space", -0.3, stretch=True).load_state_dict(layer.state_dict())
 
 
-def test_as_a_bottleneck_it_is_trained_with_the_network_on_random_pairs():
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(torch.nn.Linear(3, 5), HoroProjection(5, 2, "tangent"), torch.nn.Linear(2, 1)).double()
-    z = torch.randn(4, 7, 3, dtype=torch.float64)
-    (network(z)[..., 0] - z[..., 0]).square().mean().backward()
-    assert network[1].basis.grad.abs().max() > 0 and network[0].weight.grad.abs().max() > 0
+def test_losses_on_random_pairs_are_those_on_all_pairs_on_average():
     layer = HoroProjection.from_fit(fitted()[0])
     for loss in (layer.pair_variance, layer.distortion):
         draws = torch.stack([loss(X, n_pairs=400, generator=torch.Generator().manual_seed(k)) for k in range(50)])

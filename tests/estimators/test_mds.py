@@ -1,7 +1,5 @@
 """Multidimensional scaling: the spectrum in sixty digits, distances small and huge, distances that are none."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest
@@ -23,29 +21,26 @@ def distances_of(x):
     return np.triu(D, 1) + np.triu(D, 1).T
 
 
+def exact_point(row):
+    """Time and space of a point of the ball."""
+    z = [mpmath.mpf(float(c)) for c in row]
+    q = mpmath.fdot(z, z)
+    return (1 + q) / (1 - q), [2 * c / (1 - q) for c in z]
+
+
 def test_mds_against_the_spectrum_in_sixty_digits(X):
-    x = to_hyperboloid(X)
     with mpmath.workdps(60):
-        exact = mpmath.matrix([[mpmath.mpf(float(c)) for c in row] for row in X])
-        lifted = mpmath.matrix(len(X), X.shape[1] + 1)
-        for i in range(len(X)):
-            q = sum(exact[i, j] ** 2 for j in range(X.shape[1]))
-            lifted[i, 0] = (1 + q) / (1 - q)
-            for j in range(X.shape[1]):
-                lifted[i, j + 1] = 2 * exact[i, j] / (1 - q)
+        lifted = mpmath.matrix([[time, *space] for row in X for time, space in [exact_point(row)]])
         root = mpmath.cholesky(lifted.T * lifted)
-        J = mpmath.diag([-1, *[1] * X.shape[1]])
+        J = mpmath.diag([-1, *[1] * 5])
         values, vectors = mpmath.eigsy(root.T * J * root)
-        top = root * vectors[:, X.shape[1] - 1 :]
-        for k in range(2):
-            for i in range(X.shape[1] + 1):
-                top[i, k] /= mpmath.sqrt(values[X.shape[1] - 1 + k])
+        top = root * vectors[:, 4:] * mpmath.diag([1 / mpmath.sqrt(value) for value in values[4:]])
         s = np.array((lifted * J * top).tolist(), dtype=float)
     expected = pairwise_distance(lift(s))
-    for mds, points in ((HyperbolicMDS(2), X), (HyperbolicMDS(2, metric="precomputed"), distances_of(x))):
+    for mds, points in ((HyperbolicMDS(2), X), (HyperbolicMDS(2, metric="precomputed"), distances_of(to_hyperboloid(X)))):
         Y = mds.fit_transform(points)
         assert np.allclose(pairwise_distance(to_hyperboloid(Y)), expected, atol=1e-9)
-        assert mds.eigenvalues_[1] == pytest.approx(float(values[X.shape[1] - 1] / values[X.shape[1]]), rel=1e-9)
+        assert mds.eigenvalues_[1] == pytest.approx(float(values[4] / values[5]), rel=1e-9)
 
 
 @pytest.mark.parametrize("radius", [2.0, 30.0, 170.0])

@@ -1,7 +1,5 @@
 """Procrustes in hyperbolic space: `align` recovers isometries and minimises its objective."""
 
-from __future__ import annotations
-
 import mpmath as mp
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Laws of the geometry, and the same answers from every array library."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

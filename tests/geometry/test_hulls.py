@@ -1,7 +1,5 @@
 """Geodesic hulls contain their points and have orthonormal frames; projections are the nearest points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tensors treated as those of a GPU: nothing converts them to NumPy implicitly, or creates others on another device."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

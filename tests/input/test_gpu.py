@@ -1,7 +1,5 @@
 """On a GPU: results are on the device of the input, and equal to those of the CPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -10,12 +8,10 @@ from clouds import cloud, directions
 from horopca import HoroPCA, geometry, io, metrics
 from horopca._input import cuda as gpu
 from horopca._input.coordinates import Coordinates
-from horopca._optimize.objectives import OBJECTIVES, as_sample, objective_over
 from horopca.datasets import make_hierarchy
 from horopca.geometry.isometries import Frame
 from horopca.projections import spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
-from horopca.statistics.pairs import pair_offsets
 from horopca.torch import HoroProjection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
@@ -78,17 +74,6 @@ def test_fits_of_more_rows_than_are_searched(objective):
     assert np.allclose(away.mean_, here.mean_, atol=1e-9)
     assert np.allclose(away.explained_variance_, here.explained_variance_, rtol=1e-8)
     assert np.allclose(on_host(away.transform(there)), here.transform(X), atol=1e-8)
-
-
-@pytest.mark.parametrize("name", OBJECTIVES)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_objectives_and_their_gradients(name, weighted):
-    x, bases = cloud(900, 6), np.random.default_rng(1).standard_normal((5, 3, 7 + OBJECTIVES[name].stretched))
-    weights = np.arange(1.0, 901.0) if weighted else None
-    value, gradient = objective_over(as_sample(x, weights), name, pair_offsets(900))(bases)
-    found, other = objective_over(as_sample(torch.asarray(x, device="cuda"), weights), name, pair_offsets(900))(bases)
-    assert np.allclose(found, value, rtol=1e-10)
-    assert np.allclose(other, gradient, atol=1e-9 * np.abs(gradient).max())
 
 
 SIZES = [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (64, 1), (64, 2), (64, 4), (64, 5), (65, 8), (300, 3)]  # d, K

@@ -1,7 +1,5 @@
 """What may be passed as points and curvatures, and the messages for what may not."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import numpy as np

@@ -1,12 +1,10 @@
 """Models are recognised by evidence, if there is enough of it: `describe`, and the model "auto"."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from errors import error_message
-from horopca import EuclideanPCA, HoroPCA, TangentPCA
+from errors import error_message, is_valid
+from horopca import HoroPCA, TangentPCA
 from horopca.geometry import from_hyperboloid, lift, to_hyperboloid
 from horopca.io import describe
 
@@ -89,14 +87,6 @@ def test_recognised_models_pass_validation(size):
         for model, fits in found.fits.items():
             curvature = found.curvature if model.startswith("lorentz") and model != "lorentz-space" else -1.0
             assert fits == is_valid(X, model, curvature)
-
-
-def is_valid(X, model, curvature):
-    try:
-        EuclideanPCA(1, model=model, curvature=curvature).fit(X)
-    except ValueError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------- the model "auto"

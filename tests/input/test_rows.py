@@ -1,7 +1,5 @@
 """Rows in memory, in a mapped file, in an array of another library, and their mean."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np
@@ -12,8 +10,9 @@ from errors import error_message
 from horopca import HoroPCA, TangentPCA
 from horopca._input.coordinates import Coordinates
 from horopca._input.rows import check_rows
-from horopca.geometry import MODELS, distance, from_hyperboloid
+from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid, translate
 from horopca.geometry._arrays import to_numpy
+from horopca.geometry._points import TranslatedPoints
 from horopca.statistics import frechet_mean
 
 COORDINATES = Coordinates("poincare", -0.25)
@@ -36,7 +35,8 @@ def test_chunks_are_the_points(model, dtype, curvature):
     assert chunk.start == 7 and np.allclose(chunk.points(), x, rtol=1e-12)
     assert np.allclose(chunk.products(M), M @ x.T, rtol=1e-12, atol=1e-12 * np.abs(x).max())
     assert np.allclose(chunk.weighted_sums(W), W @ x, rtol=1e-10)
-    assert np.allclose(chunk.distances(others), distance(x, others), rtol=1e-9)
+    others[::2] = translate(x[::2], to_hyperboloid(np.array([1e-6, 0.0, 0.0]), "tangent"))  # half of them are close
+    assert np.allclose(chunk.distances(others), distance(x, others), rtol=1e-6, atol=1e-11)  # arccosh would leave 1e-8
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch", "array_api_strict"], indirect=True)
@@ -52,6 +52,7 @@ def test_every_way_to_the_points_gives_the_points(xp):
     np.testing.assert_allclose(to_numpy(rows.map(lambda chunk: chunk.t[:, None]))[:, 0], t, rtol=1e-12)
     (*starts,) = rows.fold(lambda chunk: [chunk.start])
     assert starts[0] == 0 and len(starts) == 2
+    assert TranslatedPoints(rows, POINTS[0]).fold(lambda chunk: [chunk.start]) == starts
     assert rows.fold(lambda chunk: chunk.start, max) == starts[-1]
     other = check_rows(xp.asarray(MANY[::-1].copy()), COORDINATES)
     total = rows.fold_beside(other, lambda a, b: to_numpy(a.t * b.t).sum())

@@ -1,7 +1,5 @@
 """Large arrays: fits of a sample, memory, streams."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
@@ -65,12 +63,6 @@ def test_large_data_far_from_the_origin_is_fitted_as_well(X, options, radius=17.
     assert np.isclose(fits[1].total_variance_, fits[0].total_variance_, rtol=1e-6)
     assert np.isclose(fits[1].explained_variance_.sum(), fits[0].explained_variance_.sum(), rtol=1e-3)
     assert options or all(fit.spine_.kappa >= 0 and fit.ideal_points_ is not None for fit in fits)
-
-
-@pytest.mark.parametrize("n_jobs", [0, "all"])
-def test_invalid_numbers_of_threads(n_jobs):
-    with pytest.raises(ValueError, match="n_jobs must be None"):
-        HoroPCA(n_jobs=n_jobs).fit(clusters(20, 3))
 
 
 # ---------------------------------------------------------------- streams

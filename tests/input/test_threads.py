@@ -1,7 +1,5 @@
 """Fits in threads: identical results, and the number of BLAS threads is restored."""
 
-from __future__ import annotations
-
 import multiprocessing
 import threading
 import warnings

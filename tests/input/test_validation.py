@@ -1,13 +1,11 @@
 """Error messages of validation, and values just inside the limits: arguments, distances, rows of every model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from clouds import cloud
 from errors import error_message
-from horopca._input.arguments import check_distances, check_generator, seeded_generator
+from horopca._input.arguments import check_distances
 from horopca._input.coordinates import Coordinates, check_coordinates, check_points
 from horopca.geometry import MODELS, lift
 
@@ -30,17 +28,6 @@ BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbo
 )  # fmt: skip
 def test_errors_of_arguments(call, expected):
     assert error_message(call) == expected
-
-
-def test_random_states():
-    generator = np.random.default_rng(1)
-    assert check_generator(generator) is seeded_generator(generator) is generator
-    for k in range(3):
-        first = np.random.default_rng(np.random.RandomState(k).randint(2**31)).random()
-        for state in (k, np.int64(k), np.random.RandomState(k)):
-            assert check_generator(state).random() == first
-        assert seeded_generator(np.random.RandomState(k)).random() == first
-        assert seeded_generator(k).random() == seeded_generator(np.int64(k)).random() == np.random.default_rng(k).random()
 
 
 # ---------------------------------------------------------------- distances
@@ -80,8 +67,7 @@ COORDINATES = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' 
 EUCLIDEAN = "vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA."
 UNIT = "Y must lie inside the unit ball, but"
 TWO = "Y must lie inside the ball of radius 2, but"
-FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = {}, t > 0 (time first), but"
-LAST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time last), but"
+FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but"
 OTHERS = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
 FAR = "Y must lie within hyperbolic distance 175 of the origin (the range of float64), but"
 NEARER = "Divide the data by a scale, or pass a curvature closer to 0."
@@ -94,7 +80,6 @@ IN = [0.1, 0.2]  # a point of every model without a time
     [
         ("poincare", -1.0, [IN, [np.nan, 0]],
          "Y must be finite, but row 8 contains NaN or infinity. Drop or repair such rows."),
-        ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is on the boundary {RIM.format('')}"),
         ("klein", -1.0, [IN, [0, 1.005], [1, 0]],
          f"{UNIT} 2 of rows 7 to 9 have norm >= 1 (row 8 has norm 1.005). That is on the boundary, or outside it by at most "
          "0.005, " + RIM.format("")),
@@ -103,20 +88,13 @@ IN = [0.1, 0.2]  # a point of every model without a time
         ("poincare", -1.0, [[3, 4]],
          f"{UNIT} row 7 has norm 5. {COORDINATES}; for a larger ball pass its curvature, e.g. "
          f"curvature=-0.0392 (radius 5.05); {EUCLIDEAN}"),
-        ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}; {EUCLIDEAN}"),
         ("lorentz", -1.0, [[1, 0, 0], [3, 0, 1]],
-         f"{FIRST.format(1)} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
-        ("lorentz", -0.25, [[3, 1, 0], [1e200, 1e200, 0], [2, 0, 0]],
-         f"{FIRST.format(4)} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
-        ("lorentz", -0.25, [[1e200, 0, 1e200], [2, 0, 0]], f"{FAR} row 7 is at 460.517. {NEARER}"),
-        ("lorentz-time-last", -1.0, [[3, 2, 2]],
-         f"{LAST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time first: pass model='lorentz'."),
+         f"{FIRST} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz", -1.0, [[2, 2, 3]],
-         f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time last: pass "
+         f"{FIRST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time last: pass "
          "model='lorentz-time-last'."),
         ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
         ("halfspace", -1.0, [IN, [3, 0]], f"{HEIGHT} row 8 has height 0."),
-        ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {NEARER}"),
         ("tangent", -4.0, [[60, 80], IN], f"{FAR} row 7 is at 200. {NEARER}"),
     ],
 )  # fmt: skip

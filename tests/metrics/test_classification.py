@@ -1,7 +1,5 @@
 """Classifiers compared."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedShuffleSplit

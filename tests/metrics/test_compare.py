@@ -1,7 +1,5 @@
 """The comparison of methods."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np

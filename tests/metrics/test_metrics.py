@@ -1,9 +1,8 @@
 """Metrics against double loops, on points and on distance matrices; sampling; wrong input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from clouds import cloud
 from horopca import geometry, metrics
@@ -85,6 +84,16 @@ def test_points_that_merge_and_points_that_coincide(pair):
         (lambda X, Y, D: metrics.average_distortion(X, Y, n_pairs=0), "n_pairs must be a whole number"),
         (lambda X, Y, D: metrics.average_distortion(X, 3 * Y), "Y must lie inside the unit ball"),
         (lambda X, Y, D: metrics.unexplained_variance(X, Y), "the same shape"),
+        (lambda X, Y, D: metrics.continuity(X, Y, n_neighbors=20), r"from 1 to 19 \(fewer than half of the 40 points\)"),
+        (lambda X, Y, D: metrics.trustworthiness(X[:2], Y[:2], n_neighbors=1), "fewer than half of the 2 points"),
+        (lambda X, Y, D: metrics.neighbours_kept(X, Y, n_points=1), "n_points must be a whole number of at least 2"),
+        (lambda *_: metrics.delta_hyperbolicity(csr_array((4, 4))), "must be connected"),
+        (lambda *_: metrics.delta_hyperbolicity(csr_array(np.ones((3, 4)))), r"square sparse matrix .* \(3, 4\)"),
+        (lambda X, Y, D: metrics.delta_hyperbolicity(D[:3], metric="precomputed"), "square matrix"),
+        (lambda X, Y, D: metrics.delta_hyperbolicity(X, n_points=3), "n_points must be a whole number of at least 4"),
+        (lambda X, Y, D: metrics.fit_curvature(0 * X), "two different points"),
+        (lambda X, Y, D: metrics.fit_curvature(X[:3], 3), "n_components must be .* from 1 to 2"),
+        (lambda X, Y, D: metrics.flatness(X[:1]), "at least 2 rows"),
     ],
 )
 def test_invalid_arguments_raise(pair, call, sentence):
@@ -111,12 +120,3 @@ def test_few_pairs_have_a_finite_distortion_and_error(n):
     X, Y = geometry.from_hyperboloid(cloud(n, 3)), geometry.from_hyperboloid(cloud(n, 2))
     assert np.isfinite(metrics.average_distortion(X, Y, n_pairs=1, return_error=True, random_state=0)).all()
     assert metrics.average_distortion(0 * X, Y, n_pairs=1, return_error=True, random_state=0) == (0, 0)
-
-
-def test_a_dask_array_of_unknown_length_has_a_variance(pair):
-    da = pytest.importorskip("dask.array")
-    X = pair[0]
-    lazy = da.from_array(X, chunks=(10, 4))
-    unknown = lazy[lazy[:, 0] > -2]
-    assert np.isnan(unknown.shape[0])
-    assert metrics.pair_variance(unknown) == pytest.approx(metrics.pair_variance(X), rel=1e-12)

@@ -1,7 +1,5 @@
 """Progress and logging of long calls: the same for all, and off by default."""
 
-from __future__ import annotations
-
 import logging
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How stable a fit is: laws of resampling, of the regions of images, and errors."""
 
-from __future__ import annotations
-
 import joblib
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Nearest neighbours: exactness, ties, models, array libraries, scikit-learn's contract, errors."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest
@@ -10,26 +8,16 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud
-from horopca.geometry import MODELS, from_hyperboloid, lift, pairwise_distance, translate
+from horopca.datasets import make_hierarchy
+from horopca.geometry import MODELS, from_hyperboloid, lift, pairwise_distance, to_hyperboloid
 from horopca.neighbors import HyperbolicNeighbors, to_umap
 
 ALGORITHMS = ["brute", "shells"]
-
-
-def tree(n: int, d: int) -> np.ndarray:
-    """A tree of branching 3 whose edges have length 1.5 and random directions."""
-    rng = np.random.default_rng(0)
-    level, parts = np.eye(1, d + 1), [np.eye(1, d + 1)]
-    while sum(map(len, parts)) < n:
-        parents = np.repeat(level, 3, axis=0)
-        u = rng.standard_normal((len(parents), d))
-        level = translate(lift(np.sinh(1.5) * u / np.linalg.norm(u, axis=1, keepdims=True)), parents)
-        parts.append(level)
-    return np.concatenate(parts)[:n]
+TREE = make_hierarchy(3, 8, 3, step=1.5, random_state=0).points  # 9841 points
 
 
 CLOUDS = {
-    "tree": lambda: tree(500, 4),
+    "tree": lambda: to_hyperboloid(TREE[:500]),
     "flat": lambda: lift(0.01 * np.random.default_rng(0).standard_normal((400, 3))),
     "far out": lambda: cloud(400, 2, radius=300),
     "line": lambda: cloud(300, 1, radius=20),
@@ -130,11 +118,11 @@ def test_array_libraries(xp):
 
 
 def test_a_mapped_file_of_several_chunks(tmp_path):
-    X = from_hyperboloid(tree(20_000, 3), "lorentz-space").astype(np.float32)
+    X = np.concatenate([TREE, 0.9 * TREE]).astype(np.float32)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    brute = HyperbolicNeighbors(5, model="lorentz-space", algorithm="brute").fit(mapped)
-    auto = HyperbolicNeighbors(5, model="lorentz-space").fit(X)
+    brute = HyperbolicNeighbors(5, algorithm="brute").fit(mapped)
+    auto = HyperbolicNeighbors(5).fit(X)
     assert (brute.algorithm_, auto.algorithm_) == ("brute", "shells")
     assert np.shares_memory(brute._rows.X, mapped)
     assert all(map(np.array_equal, brute.kneighbors(X[::50]), auto.kneighbors(X[::50])))

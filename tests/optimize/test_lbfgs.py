@@ -1,7 +1,5 @@
 """The batched L-BFGS: SciPy's as a reference, every start as if it were alone, and how it ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

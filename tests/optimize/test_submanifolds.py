@@ -1,7 +1,5 @@
 """Geodesic submanifolds: gradients against autograd, optima against grids and lists, planted answers, and how a search ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -13,9 +11,7 @@ from horopca._optimize.multi_start import SearchOptions
 from horopca._optimize.objectives import as_sample
 from horopca._optimize.submanifolds import (
     mean_over_points,
-    nested_frame,
     search_bsa,
-    search_pga,
     space_form_pca,
     squared_distance_to,
     submanifold_objective,
@@ -145,31 +141,3 @@ def test_the_last_submanifold_is_never_farther_than_the_eigen_solution(sample, K
     eigen = [space_form_pca(sample, K, False, power) for power in (0.0, 0.5, 1.0)]
     near, *others = mean_over_points(sample, np.stack([found, through, *eigen]), squared_distance_to)[0]
     assert near <= min(others) * (1 + 1e-6)
-
-
-def test_the_eigen_solution_has_the_least_sum_of_squared_sinh():
-    sample = as_sample(cloud(50, 3, seed=2))
-    square = lambda q, B, t: (q, np.ones_like(q))  # sinh^2 of the distance, and its derivative
-    A = np.random.default_rng(0).standard_normal((200, 3, 4)) * 0.7
-    A[:, 0, 0] = 2 + abs(A[:, 0, 0])
-    best = mean_over_points(sample, space_form_pca(sample, 2, False, 0.0)[None], square)[0]
-    assert (best <= mean_over_points(sample, A, square)[0] * (1 + 1e-9)).all()
-
-
-@pytest.mark.parametrize("last", [False, True])
-def test_nested_submanifolds_are_nested(last):
-    sample = as_sample(cloud(40, 4, seed=1))
-    bases = search_bsa(sample, 3, False, last, OPTIONS, np.random.default_rng(0)).bases
-    frame = nested_frame(bases, through=False)
-    J = np.diag([-1.0, 1, 1, 1, 1])
-    assert np.allclose(frame @ J @ frame.T, np.diag([-1.0, 1, 1, 1]), atol=1e-8)
-    for k, A in enumerate(bases, start=1):
-        values = mean_over_points(sample, np.stack([A, frame[: k + 1]]), squared_distance_to)[0]
-        assert values[1] == pytest.approx(values[0], rel=1e-6)
-
-
-def test_a_greedy_search_has_converged_only_if_all_its_ascents_have():
-    sample = as_sample(cloud(40, 4))
-    assert search_pga(sample, 3, "variance", True, OPTIONS, np.random.default_rng(0)).status.converged
-    stopped = search_pga(sample, 3, "variance", True, OPTIONS._replace(max_iter=1, tol=1e-15), np.random.default_rng(0))
-    assert stopped.status.value == "stopped at max_iter"

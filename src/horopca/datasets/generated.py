@@ -145,11 +145,8 @@ def make_hierarchy(
     check_count("n_features", n_features, 2)
     check_number("step", step, "a positive distance", above=0)
     check_number("spread", spread, "0 or more", least=0)
-    if step * depth > FARTHEST_DRAWN:
-        raise ValueError(
-            f"step * depth must be at most {FARTHEST_DRAWN:g}, beyond which points round to the boundary, but is "
-            f"{step * depth:g}. Use a smaller step or depth."
-        )
+    if (far := step * depth) > FARTHEST_DRAWN:
+        raise ValueError(f"step * depth must be at most {FARTHEST_DRAWN:g}, where points round to the rim, but is {far:g}.")
     rng, parent = seeded_generator(random_state), balanced_tree(branching, depth).parent
     x = np.tile(origin(n_features), (len(parent), 1))
     labels = ["root", *(f"branch {b}" for b in range(1, branching + 1))]

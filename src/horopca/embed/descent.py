@@ -109,9 +109,7 @@ class Targets(NamedTuple):
         return self if m * n <= count else Targets(self.distances[: max(2, count // n)], self.order)
 
     def scale_and_distortion(self, x: np.ndarray, scale: float | None = None) -> tuple[float, float]:
-        """The scale, and the average distortion at it, the mean of |d / (scale * target) - 1|, of points x (n, d+1).
-
-        The points are in this order. The scale is the best one if it is not given."""
+        """The scale, the best if not given, and the mean of |d / (scale * target) - 1| of points x (n, d+1) in this order."""
         (m, n), ratios = self.distances.shape, []
         for rows, block in distance_blocks(x[:m], x):
             d = self.distances[rows]
@@ -229,10 +227,7 @@ class Descent:
 
 
 def _neighbour_slope(ratio: np.ndarray, inverse: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The derivative in the ratio d / (scale * target) of a cross entropy for each column, times the number of rows.
-
-    The rows of a column have probabilities that fall with the distance, as exp(-distance / width); those of the target
-    distances are the wanted ones, those of the points' distances / scale the actual ones."""
+    """The derivative in the ratios of a cross entropy for each column: of probabilities exp(-distance / width) of its rows."""
     known = inverse > 0
     target = 1 / (np.where(known, inverse, 1) * widths.astype(inverse.dtype))
     wanted, actual = (softmax(np.where(known, -u, UNKNOWN), axis=0) for u in (target, ratio * target))
@@ -265,9 +260,7 @@ def add_pair_gradients(
 ) -> None:
     """Add the gradient of a sum over the pairs of some rows and columns, in the frames of the points.
 
-    `pull` contains the derivatives in the distances, divided by δ δ' sqrt(q (1 + q)), and `square` the |z - z'|^2, which are
-    overwritten; `right` are the second `factors` of the points.
-    """
+    `pull` contains the derivatives in the distances, divided by δ δ' sqrt(q (1 + q)); `square`, |z - z'|^2, is overwritten."""
     square *= pull
     for here, there, pulls, turn in ((rows, columns, pull, square.sum(axis=1)), (columns, rows, pull.T, square.sum(axis=0))):
         towards = pulls @ right[there]  # the sums of pull z', of pull, and one more

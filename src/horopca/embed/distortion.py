@@ -182,16 +182,13 @@ class DistortionEmbedding(GraphEmbedding):
 
 
 def _place_new(D: np.ndarray, known: np.ndarray, far: float, rng: np.random.Generator) -> np.ndarray:
-    """Points (m, d+1) with distances D (m, n) to the known points: for each, the best end of descents from several starts.
-
-    Some starts are the known points nearest in D, and some are those with the best distances to the others. In a tree, either
-    choice alone leaves points in local minima.
-    """
+    """Points (m, d+1) with distances D (m, n) to the known points: for each, the best end of descents from several starts."""
     m, n = D.shape
     inverse = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0)
     some = rng.permutation(n)[:SCORED_NODES]
     E = pairwise_distance(known, known[some])
     fitting = np.stack([np.argsort(_misfit(E, row))[:NEW_STARTS] for row in inverse[:, some]])
+    # the known points with the best distances to the others, and the nearest: in a tree, either alone leads to local minima
     starts = np.hstack([np.argsort(np.where(D > 0, D, np.inf), axis=1)[:, :NEW_STARTS], fitting])
     count = starts.shape[1]
     descent = Descent(np.repeat(D, count, axis=0).T, rng, lambda x: x.within(far), fixed_scale=True, first=n)
@@ -212,10 +209,8 @@ def _check_new(distances: Any, n: int) -> np.ndarray:
     if (D < 0).any():
         raise ValueError(f"distances must not be negative, but row {int(np.argwhere(D < 0)[0, 0])} has {D[D < 0][0]:g}.")
     D = np.where(np.isfinite(D), D, 0.0)
-    if not D.any(axis=1).all():
-        raise ValueError(
-            f"Every row of distances must have a finite distance > 0, but row {int(np.argmin(D.any(axis=1)))} has none."
-        )
+    if not (known := D.any(axis=1)).all():
+        raise ValueError(f"Every row of distances must have a finite distance > 0, but row {known.argmin()} has none.")
     return D
 
 

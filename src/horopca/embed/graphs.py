@@ -91,14 +91,7 @@ def as_relations(source: Any, *, reverse_trees: bool = True) -> Relations:
 
 
 def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
-    """The connected undirected graph from any of the forms. Raises ValueError if it is not connected.
-
-    >>> as_graph([-1, 0, 0, 1]).adjacency.toarray().astype(int)
-    array([[0, 1, 1, 0],
-           [1, 0, 0, 1],
-           [1, 0, 0, 0],
-           [0, 1, 0, 0]])
-    """
+    """The connected undirected graph from any of the forms. Raises ValueError if it is not connected."""
     if isinstance(source, Graph):
         return source
     found = as_relations(source)
@@ -135,9 +128,7 @@ def _read(source: Any) -> Relations:
                 f"graph, as a mapping, must map each child to its parent, but maps {several[0]!r} to several nodes. "
                 "Pass pairs (child, parent)."
             )
-        return _from_parents(
-            source.items(), dict.fromkeys(name for pair in source.items() for name in pair if name is not None)
-        )
+        return _from_parents(source.items(), [name for pair in source.items() for name in pair if name is not None])
     array = isinstance(source, np.ndarray)
     if issparse(source) or (array and source.ndim == 2 and not _are_pairs(source)):
         return _from_matrix(source)
@@ -145,22 +136,17 @@ def _read(source: Any) -> Relations:
     if isinstance(items, Sequence) and not isinstance(items, str):
         if items and all(isinstance(item, tuple | list) and len(item) in (2, 3) for item in items):
             return _from_pairs(items)
-        if not any(np.iterable(item) and not isinstance(item, str) for item in items):
-            return _from_list(items)
+        if not any(np.iterable(item) and not isinstance(item, str) for item in items):  # parents, -1 or None for a root
+            known = range(-1, len(items))
+            if bad := [k for k, parent in enumerate(items) if parent is not None and parent not in known]:
+                text = f"must contain -1 to {known[-1]}, but has {items[bad[0]]!r} at {bad[0]}."
+                raise ValueError(f"graph, as a list of parents, {text}")
+            return _from_parents(((k, None if p == -1 else p) for k, p in enumerate(items)), range(len(items)))
     raise ValueError(
         "graph must be a file, a networkx graph, a sparse or square matrix, pairs (child, parent), triples with a length, "
         f"a list of parents or a mapping from child to parent, but is of type {type(source).__name__}. Trees of other "
         "libraries can be written to a Newick file."
     )
-
-
-def _from_list(parents: Sequence[Any]) -> Relations:
-    """A list of parents, -1 or None for a root."""
-    allowed = range(-1, len(parents))
-    for child, parent in enumerate(parents):
-        if parent is not None and parent not in allowed:
-            raise ValueError(f"graph, as a list of parents, must contain -1 to {allowed[-1]}, but has {parent!r} at {child}.")
-    return _from_parents(((child, None if p == -1 else p) for child, p in enumerate(parents)), range(len(parents)))
 
 
 def is_matrix(path: str | Path) -> bool:
@@ -199,7 +185,7 @@ def _from_file(path: str | Path) -> Relations:
 
 def _from_pairs(pairs: Iterable[Any], names: Iterable[Any] = ()) -> Relations:
     """Pairs of names, or triples with a length; `names` come first."""
-    rows, position = [tuple(pair) for pair in pairs], {name: i for i, name in enumerate(names)}
+    rows, position = [tuple(pair) for pair in pairs], {name: i for i, name in enumerate(dict.fromkeys(names))}
     edges = [[position.setdefault(name, len(position)) for name in row[:2]] for row in rows]
     try:
         weights = np.array([row[2] if len(row) == 3 else 1.0 for row in rows], dtype=np.float64)
@@ -277,9 +263,7 @@ def _symmetric(found: Relations) -> csr_array:
     if clash.any():
         k = int(clash.argmax())
         one, (u, v) = first[again[k]], (names[i] for i in edges[first[again[k]]])
-        raise ValueError(
-            f"An edge of graph must have one weight, but {u!r} - {v!r} has {weights[one]:g} and {weights[k]:g}. Keep one."
-        )
+        raise ValueError(f"An edge of graph must have one weight, but {u!r} - {v!r} has {weights[one]:g} and {weights[k]:g}.")
     ends = [end.astype(np.int32) for end in divmod(keys, n)]  # minimum_spanning_tree of SciPy 1.15 accepts no wider indices
     half = csr_array((weights[first], ends), shape=(n, n))
     return half + half.T

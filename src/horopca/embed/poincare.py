@@ -160,9 +160,7 @@ class PoincareEmbedding(GraphEmbedding):
     def _epoch(
         self, x: np.ndarray, related: np.ndarray, pairs: np.ndarray, rate: float, rng: np.random.Generator, fixed: int = 0
     ) -> float:
-        """One pass over some of the related pairs in random order; moves the points x (n, d+1) but for the first `fixed`.
-
-        Returns the mean loss."""
+        """One pass over some related pairs; moves the points x (n, d+1) but the first `fixed`. Returns the mean loss."""
         n, far, order, total = len(x), self._largest_radius(), rng.permutation(len(pairs)), 0.0
         keys = np.union1d(related @ [n, 1], np.arange(n) * (n + 1))  # a node is no negative of itself either
         points = Ball.of(x)  # anew in each epoch: in thousands of moves, rounding would separate δ from 1 - |z|^2
@@ -188,9 +186,7 @@ class PoincareEmbedding(GraphEmbedding):
 
 
 def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
-    """For every node a node of the fit: itself, one that it is related to, or one of its neighbours'.
-
-    Raises ValueError if a new node has none."""
+    """For every node a node of the fit: itself, one that it is related to, or one of its neighbours'."""
     anchor = np.append(np.arange(n_known), np.full(len(names) - n_known, -1))
     u, v = np.concatenate([new, new[:, ::-1]]).T
     while (anchor < 0).any():
@@ -205,8 +201,7 @@ def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
 def batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
     """Sum of the losses of m relations, and its gradient in the frames of the points u (m), v (m) and negatives w (k).
 
-    `counted` (m, m + k) marks in each row the v and those w that are not related to u.
-    """
+    `counted` (m, m + k) marks in each row the v and those w that are not related to u."""
     m = len(counted)
     rows, columns, own = slice(m), slice(m, None), np.arange(m)
     left, right = factors(points.z)
@@ -229,13 +224,12 @@ def batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
 
 def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
     """All (u, v) such that a path of pairs leads from u to v. Raises ValueError if there is a cycle."""
-    ancestors: dict[int, set[int]] = {}
-    above: dict[int, set[int]] = {node: set() for node in range(len(names))}
+    above: list[set[int]] = [set() for _ in names]
     for u, v in pairs.tolist():
         above[u].add(v)
-    for node in sorted_nodes(pairs, names):
-        ancestors[node] = above[node].union(*(ancestors[v] for v in above[node]))
-    return np.array([(u, v) for u in above for v in sorted(ancestors[u])], dtype=np.int64)
+    for node in sorted_nodes(pairs, names):  # whose parents have all their ancestors already
+        above[node] = above[node].union(*(above[v] for v in above[node]))
+    return np.array([(u, v) for u, ancestors in enumerate(above) for v in sorted(ancestors)], dtype=np.int64)
 
 
 class Reconstruction(NamedTuple):

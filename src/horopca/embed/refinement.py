@@ -94,10 +94,7 @@ def refine(
     Y = to_numpy(Y)
     y = to_numpy(check_rows(Y, coordinates, name="Y", min_rows=2).all())
     if (far := float(np.max(radius(y)))) > LARGEST_IN_BALL:
-        raise ValueError(
-            f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin (at curvature -1), but reaches {far:.1f}. "
-            "Centre it on its Fréchet mean first."
-        )
+        raise ValueError(f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin, but reaches {far:.1f}. Centre it.")
     if metric == "precomputed":
         x = coordinates.scale * check_distances(check_array(X, dtype=np.float64, input_name="X"), "X")
     else:
@@ -126,12 +123,9 @@ def refine(
 
 
 def _search(y: np.ndarray, search: Search, tol: float, progress: Progress) -> np.ndarray:
-    """The points y (n, K+1), in the order of the targets of the search, after two descents.
-
-    The first is by Adam in the tangent space at the origin. A small step there moves a far point past many others. Steps in
-    the frames of the points, as `Descent` takes them, leave the order of the branches around the origin as it is, and with it
-    most false neighbours.
-    """
+    """The points y (n, K+1), in the order of the targets of the search, after two descents."""
+    # The first is in the tangent space at the origin, where a small step moves a far point past many others. Steps in the
+    # frames of the points leave the order of the branches around the origin as it is, and with it most false neighbours.
     rate = RATE * min(1.0, float(search.targets.distances.mean()))  # steps on nearly flat points are shorter
     v, steps = np.asarray(from_hyperboloid(y, "tangent")), min(STEPS, search.max_iter)
     mover = Adam(v.shape)

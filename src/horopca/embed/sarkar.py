@@ -27,9 +27,7 @@ SHORT_EDGE = 0.05  # Length of the median edge at the smallest of them.
 FARTHEST_LEAF = 100.0  # Radius of the deepest leaf at the largest scale. Paths that part beyond radius 36 coincide in float64.
 TUNING_PAIRS = 1 << 17  # Number of pairs on which scales are compared.
 MOST_OPTIMISED = 256  # More directions than this are random ones, which are nearly as good.
-EQUAL_DIRECTIONS = (
-    1e-20  # Of unit vectors with a smaller squared difference, rounding has spoilt the direction of the difference.
-)
+EQUAL_DIRECTIONS = 1e-20  # If unit vectors have a smaller squared difference, rounding has spoilt its direction.
 SHARPNESS = (3.0, 30.0)  # First and last sharpness of the repulsion: if it is large, only the smallest distance counts.
 
 
@@ -133,10 +131,7 @@ def farthest(tree: Tree, d: int, scale: float) -> float:
 
 
 def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tree:
-    """The tree itself, rooted in its middle, or a spanning tree whose distances are close to those of the graph.
-
-    The candidates are the shortest paths from central nodes and from nodes of high degree, and the minimum spanning tree.
-    """
+    """The tree itself, rooted in its middle, or a spanning tree whose distances are close to those of the graph."""
     if graph.is_tree or root is not None:
         return rooted(graph.adjacency, centre(graph.adjacency) if root is None else root)
     some, light = targets.thinned(TUNING_PAIRS), minimum_spanning_tree(graph.adjacency)
@@ -178,11 +173,7 @@ def search_scale(
 
 
 def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarray:
-    """Points (n, d+1) of the nodes of a tree: every child at `scale` times its edge's length from its parent.
-
-    Siblings take their directions in order; one direction around a node is that of its parent. The points are computed on
-    the hyperboloid, in radius and direction, where no radius saturates. Those beyond radius `far` are moved back to it.
-    """
+    """Points (n, d+1) of a tree: every child at `scale` times its edge's length from its parent, but no farther than `far`."""
     n, parents = len(tree.parent), tree.parent
     x, back = np.tile(origin(d), (n, 1)), np.zeros((n, d))  # back: the direction of the parent, in the frame of the node
     count = np.bincount(parents[parents >= 0], minlength=n) + (parents >= 0)  # directions taken around each node
@@ -212,15 +203,7 @@ def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=512)
 def spread_directions(count: int, d: int) -> np.ndarray:
-    """`count` unit vectors (count, d), d >= 2, far from each other. The array is shared: do not write to it.
-
-    A regular polygon in the plane, up to d vectors a regular simplex, more are found by repulsion.
-
-    >>> (spread_directions(3, 3) @ spread_directions(3, 3).T).round(3)
-    array([[ 1. , -0.5, -0.5],
-           [-0.5,  1. , -0.5],
-           [-0.5, -0.5,  1. ]])
-    """
+    """Unit vectors (count, d), d >= 2, far from each other: a regular polygon or simplex; more are found by repulsion."""
     if d == 2:
         angle = 2 * np.pi * np.arange(count) / count
         vectors = np.stack([np.cos(angle), np.sin(angle)], axis=1)

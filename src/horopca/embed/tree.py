@@ -176,10 +176,7 @@ class PlanarLayout:
         return places[0]
 
     def restore(self, z: np.ndarray) -> np.ndarray:
-        """The nearest layout, node by node from the root: the node turned around its parent into its cone.
-
-        The side between two siblings stays where it is unless both of the leaves next to it lie beyond.
-        """
+        """The nearest layout, node by node from the root: the node turned around its parent into its cone."""
         places = np.stack([z, np.ones_like(z), np.ones_like(z)])
         z = places[0]  # a view: points below a level are those that were given
         z[self.root] *= min(1.0, self.largest[self.root] / max(abs(z[self.root]), SHORTEST_EDGE))
@@ -187,6 +184,7 @@ class PlanarLayout:
         for node in self.tree.levels[1:]:
             cone = self._cone(node, places)
             first, last = (cone.direction(z[leaf[node]]) for leaf in (self.first_leaf, self.last_leaf))
+            # the side between two siblings stays where it is unless both of the leaves next to it lie beyond
             side = np.median([last, np.roll(first, -1), cone.direction(self.side[node])], axis=0)
             least = LEAST_SHARE * self.until[node]
             family = 2.0 * np.cumsum(self.first[node])  # keeps the running maximum within siblings

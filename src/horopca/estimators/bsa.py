@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from .._input.arguments import check_choice
-from .._input.coordinates import ModelChoice
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.objectives import Sample
 from .._optimize.submanifolds import search_bsa
@@ -15,6 +15,7 @@ from .fitting import fitted_coordinates
 from .geodesic import GeodesicReduction
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BSA(GeodesicReduction):
     """Barycentric subspace analysis: geodesic projection on the submanifold nearest to the points.
 
@@ -58,24 +59,16 @@ class BSA(GeodesicReduction):
         The point that the submanifolds contain.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
-    n_components_ : int
-        The number of components.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
-        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
-        kept.
-    total_variance_ : float
-        Pair variance of the points.
+    n_components_, explained_variance_, explained_variance_ratio_, total_variance_
+        As in `HoroPCA`.
     unexplained_variance_ : ndarray of shape (n_components_,)
         Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
         How the search ended.
     objective_ : str
         The objective of the fit, which `score` measures: "residual", the mean squared distance between points and projections.
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
@@ -100,30 +93,8 @@ class BSA(GeodesicReduction):
 
     objective = "residual"
 
-    def __init__(
-        self,
-        n_components: int | float | None = 2,
-        *,
-        strategy: Literal["flag", "last"] = "flag",
-        base_point: Any = None,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.strategy = strategy
-        self.base_point = base_point
-        self.model = model
-        self.curvature = curvature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    strategy: Literal["flag", "last"] = "flag"
+    base_point: Any = None
 
     def _check_parameters(self) -> str:
         check_choice("strategy", self.strategy, ("flag", "last"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._optimize.result import Ending
 from ..geometry import busemann, lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy
 from ..geometry.isometries import translate_ideal
-from ..projections import Spine, spine_from_ideal_points, unslide
+from ..projections import spine_from_ideal_points, unslide
 from ..statistics.means import principal_axes
 from .fitting import check_starts, check_stopping, log
 from .whitening import ALL_COINCIDE, Whitener
@@ -25,6 +26,7 @@ DIRECTION_STARTS = 6  # Starts for each direction by default, the best of eight 
 DIRECTION_ROWS = 1 << 13  # Of more points, a random sample of this size is searched.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BusemannWhitener(Whitener):
     """Busemann coordinates along principal directions, as Euclidean features of zero mean and unit variance [1]_.
 
@@ -98,30 +100,16 @@ class BusemannWhitener(Whitener):
     ((121, 4), True)
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        strategy: Literal["joint", "greedy"] = "joint",
-        decorrelate: bool = False,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.strategy = strategy
-        self.decorrelate = decorrelate
-        self.model = model
-        self.curvature = curvature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | None = field(default=None, kw_only=False)
+    strategy: Literal["joint", "greedy"] = "joint"
+    decorrelate: bool = False
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: Any = None
+    verbose: int = 0
 
     def _learn(self, rows: Rows) -> Ending:
         n, d = rows.shape[0], rows.shape[1] - 1
@@ -148,10 +136,7 @@ class BusemannWhitener(Whitener):
         if len(q) == 0:
             raise ValueError(ALL_COINCIDE)
         if len(q) < K and self.n_components is not None:
-            raise ValueError(
-                f"n_components must be at most {len(q)}, the number of independent Busemann coordinates of X, but is "
-                f"{K}. Pass fewer, or None."
-            )
+            raise ValueError(f"n_components must be at most {len(q)}, the number of independent coordinates of X, but is {K}.")
         self._directions = q @ axes
         self.ideal_points_ = translate_ideal(self._directions, self._mean)
         return ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
@@ -163,20 +148,14 @@ class BusemannWhitener(Whitener):
     def _points(self, c: Array) -> Array:
         q, xp = self._directions, array_namespace(c)
         K, d = q.shape
-        level = xp.exp(c)
-        if K > d:  # e^c = t - s.q is linear in the point: solved, in least squares if there are more equations than unknowns
+        level = xp.exp(c)  # t - s.q, which is linear in the point
+        if K > d:  # solved, in least squares if there are more equations than unknowns
             return lift(level @ from_numpy(np.linalg.pinv(np.column_stack([np.ones(K), -q])).T[:, 1:].copy(), c))
-        spine = spine_from_ideal_points(q)
-        return unslide(_image_with_coordinates(level, q, spine), spine)
-
-
-def _image_with_coordinates(level: Array, q: np.ndarray, spine: Spine) -> Array:
-    """The image (n, K) in the upper half-space, height last, of points with t - s.q = level (n, K) along ideal points q."""
-    xp, kappa, K = array_namespace(level), spine.kappa, len(q)
-    solved = np.linalg.inv(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ spine.U.T]))
-    kept = level @ from_numpy(solved.T.copy(), level)
-    pole, across = kept[:, 0], kept[:, 1:]
-    square = pole**2 - 4 * kappa * (1 + dot(across, across))
-    square = xp.where(square > 0, square, xp.zeros_like(square))  # no such point: the nearest
-    r = ((pole + finite_root(square)) / 2)[:, None]
-    return xp.concat([across, xp.ones_like(r)], axis=1) / r
+        _, kappa, U, _ = spine = spine_from_ideal_points(q)
+        solved = np.linalg.inv(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ U.T]))
+        kept = level @ from_numpy(solved.T.copy(), c)
+        pole, across = kept[:, 0], kept[:, 1:]
+        square = pole**2 - 4 * kappa * (1 + dot(across, across))
+        square = xp.where(square > 0, square, xp.zeros_like(square))  # no such point: the nearest
+        r = ((pole + finite_root(square)) / 2)[:, None]
+        return unslide(xp.concat([across, xp.ones_like(r)], axis=1) / r, spine)

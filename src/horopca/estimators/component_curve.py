@@ -17,8 +17,7 @@ from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread, run_jobs
 from .._optimize.multi_start import Search, search_joint, search_next
 from ..geometry import pairwise_distance
-from ..geometry.isometries import Frame
-from ..projections.spines import Spine, spine_from_basis
+from ..projections.spines import spine_from_basis
 from ..statistics.pairs import relative_change
 from .base import HyperbolicReduction
 from .fitting import warn_caller
@@ -256,12 +255,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
         else:
             basis = search_next(sample, basis[:, : d + 1], spine == "free", name)
         along = spine_from_basis(basis[:, : d + 1], float(np.exp(basis[:, d + 1 :].sum())))
-        yield partial(_images_along, frame, along)
-
-
-def _images_along(frame: Frame, spine: Spine, x: np.ndarray) -> np.ndarray:
-    """Images of points x (n, d+1) for a spine in the coordinates of a frame."""
-    return np.asarray(spine_images(frame.enter(x), spine))
+        yield partial(lambda along, y: np.asarray(spine_images(frame.enter(y), along)), along)
 
 
 @one_blas_thread()

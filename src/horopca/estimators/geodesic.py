@@ -1,8 +1,8 @@
 """The base of PGA and BSA: reductions by geodesic projection on a submanifold."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here: see `LinearReduction`.
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -27,15 +27,16 @@ SAMPLED_TOL = 1e-6  # The smallest tolerance on a sample, whose own error is lar
 HULL_STARTS = 8  # Starting points of each kind for n_init="auto".
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GeodesicReduction(LinearReduction):
     """Projection to the nearest points of a geodesic submanifold. Subclasses choose the submanifold and what they report."""
 
     base_point: Any
-    n_init: int | Literal["auto"]
-    max_iter: int
-    tol: float
-    random_state: Any
-    verbose: int
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-8
+    random_state: Any = None
+    verbose: int = 0
 
     @abstractmethod
     def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:
@@ -54,8 +55,10 @@ class GeodesicReduction(LinearReduction):
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, options, rng)
         frame = nested_frame(nested.bases, through=self.base_point is not None)
         frame[:, 1:] = frame[:, 1:] @ axes
-        points = _spanning_points(frame, base)
-        self._store_map(rows, points[0], _directions(points))
+        # the point of the frame, and others at distance 1 along its directions: unlike these, points are translated exactly
+        points = translate(np.concatenate([frame[:1], np.cosh(1) * frame[0] + np.sinh(1) * frame[1:]]), base)
+        turn, _, back = np.linalg.svd(translate_to_origin(points[1:], points[0])[:, 1:], full_matrices=False)
+        self._store_map(rows, points[0], np.asarray(turn @ back))
         self.base_point_ = None if self.base_point is None else in_model(self, base)
         self.unexplained_variance_ = self._residuals(rows)
         self._store_points(points)
@@ -86,18 +89,3 @@ class GeodesicReduction(LinearReduction):
 
         # a submanifold inside another is not nearer to the points; only rounding can violate the order
         return np.minimum.accumulate(rows.fold(squares) / rows.shape[0] / rows.coordinates.scale**2)
-
-
-def _spanning_points(frame: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """Points (K+1, d+1) with the span of a Lorentz-orthonormal frame (K+1, d+1) given relative to a base point.
-
-    The first is the point of the frame, the others are at distance 1 from it along its directions. Unlike vectors, points can
-    be translated without losing digits.
-    """
-    return translate(np.concatenate([frame[:1], np.cosh(1) * frame[0] + np.sinh(1) * frame[1:]]), base)
-
-
-def _directions(points: np.ndarray) -> np.ndarray:
-    """Orthonormal directions (K, d) from the first of the points to the others, transported to the origin."""
-    turn, _, back = np.linalg.svd(translate_to_origin(points[1:], points[0])[:, 1:], full_matrices=False)
-    return np.asarray(turn @ back)

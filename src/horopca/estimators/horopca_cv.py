@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from sklearn.utils.metaestimators import available_if
@@ -10,7 +11,7 @@ from .._input.coordinates import ModelChoice
 from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .base import new_fit
-from .component_curve import ComponentCurve, RuleName, component_curve
+from .component_curve import RuleName, component_curve
 from .fitting import check_weights, log, report_end, warn_caller
 from .horopca import HoroPCA
 from .horopca_fit import SpineName
@@ -21,6 +22,7 @@ def _no_batches(estimator: Any) -> bool:
     raise AttributeError("HoroPCACV has no partial_fit, because folds need all rows. Choose n_components on a sample first.")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HoroPCACV(HoroPCA):
     """`HoroPCA` whose number of components is chosen by cross-validation and comparison with chance [1]_.
 
@@ -69,49 +71,26 @@ class HoroPCACV(HoroPCA):
     True
     """
 
-    curve_: ComponentCurve
     warm_start = False
 
-    def __init__(
-        self,
-        max_components: int | None = None,
-        *,
-        cv: Any = 5,
-        rule: RuleName = "null",
-        copies: int = 19,
-        spine: SpineName | Literal["auto"] = "auto",
-        strategy: Literal["joint", "greedy"] = "joint",
-        objective: ObjectiveName | Literal["auto"] = "auto",
-        stretch: bool = False,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        centre: Literal["mean", "origin"] | Any = "mean",
-        n_init: int | Literal["auto"] = "auto",
-        pairs: int | Literal["auto", "all"] = "auto",
-        max_iter: int = 500,
-        tol: float | Literal["auto"] = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_components = max_components
-        self.cv = cv
-        self.rule = rule
-        self.copies = copies
-        self.spine = spine
-        self.strategy = strategy
-        self.objective = objective
-        self.stretch = stretch
-        self.model = model
-        self.curvature = curvature
-        self.centre = centre
-        self.n_init = n_init
-        self.pairs = pairs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_components: int | None = field(default=None, kw_only=False)
+    cv: Any = 5
+    rule: RuleName = "null"
+    copies: int = 19
+    spine: SpineName | Literal["auto"] = "auto"
+    strategy: Literal["joint", "greedy"] = "joint"
+    objective: ObjectiveName | Literal["auto"] = "auto"
+    stretch: bool = False
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
+    centre: Literal["mean", "origin"] | Any = "mean"
+    n_init: int | Literal["auto"] = "auto"
+    pairs: int | Literal["auto", "all"] = "auto"
+    max_iter: int = 500
+    tol: float | Literal["auto"] = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @property
     def n_components(self) -> int:

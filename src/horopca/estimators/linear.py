@@ -9,9 +9,9 @@ the user's own row (`Chunk`): many rows are mapped in about the time that it tak
 digits to cancellation are translated to the centre first.
 """
 
-from __future__ import annotations
-
+# Annotations are evaluated here: `get_type_hints` of a subclass's constructor would look for their names in its module.
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .._optimize.result import Ending
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
-from ..geometry.isometries import BOOSTABLE_TIME, Frame, boosted_to_origin
+from ..geometry.isometries import BOOSTABLE_TIME, boosted_to_origin
 from ..statistics.means import axis_signs, frame_of, sides_of_axes
 from .base import HyperbolicReduction
 from .fitting import mean_ending, measured_rows, nested_variances, store_mean, store_variances
@@ -32,20 +32,13 @@ ROUNDING = 2e-16  # The error of a product, relative to the sum of the sizes of 
 IMAGE_ERROR = 1e-9  # If the error of an image may be larger than this, its point is translated first.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearReduction(HyperbolicReduction):
     """Images from K directions at a centre. Subclasses choose the directions by `_scale`, the length of images by `_factor`."""
 
-    components_: np.ndarray  # (K, d), orthonormal
-    _centre: np.ndarray  # (d+1,)
-    _frame: Frame  # of the images
-    _mean: np.ndarray  # (d+1,)
-
-    def __init__(
-        self, n_components: int | float | None = 2, *, model: ModelChoice = "poincare", curvature: float = -1.0
-    ) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.curvature = curvature
+    n_components: int | float | None = field(default=2, kw_only=False)
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)

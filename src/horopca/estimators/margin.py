@@ -14,7 +14,6 @@ Hessian, made positive by the absolute values of its eigenvalues.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,35 +26,19 @@ NO_GAIN, PATIENCE = 1e-13, 3  # Converged to rounding error: three steps in a ro
 SHORTEST_NORMAL = 1e-100  # This is added to |v|, so that v / |v| is defined at v = 0.
 
 
-class Search(NamedTuple):
-    """The state of a search: theta = (phi, v), the value, the number of Newton steps, and whether it has converged."""
-
-    theta: np.ndarray
-    value: float = np.inf
-    steps: int = 0
-    converged: bool = False
-
-
 def largest_margin(
     x: np.ndarray, side: np.ndarray, cost: np.ndarray, starts: np.ndarray, *, max_iter: int, tol: float
 ) -> tuple[np.ndarray, float, int, bool]:
-    """The hyperplane of the largest margin, the best of several starts.
+    """The normal (d+1,) of the best hyperplane from several starts, its value, its Newton steps, and whether they converged.
 
-    Returns its normal (d+1,), the value of the objective, the number of Newton steps and whether the search converged.
-
-    Parameters
-    ----------
-    x : (n, d+1), points of the hyperboloid
-    side : (n,), +1 or -1
-    cost : (n,)
-    starts : (S, d+1), normals to start from
-    max_iter : Newton steps that may lead to the result, from its own start
-    tol : a search ends when the gradient is below tol times the sum of the costs, or at rounding
+    `side` (n,) is +1 or -1, and `starts` (S, d+1) are normals. A search ends when the gradient is below `tol` times the sum of
+    the costs, at rounding, or after `max_iter` steps.
     """
     z = side[:, None] * np.column_stack([-x[:, 0], x[:, 1:]])  # whose Euclidean products with w are y <w, x>
     gtol = tol * (1 + float(np.sum(cost)))
-    searches = (_descend(Search(_parameters(start)), z, cost, FIRST_WIDTHS, max_iter, 1e3 * gtol) for start in starts)
-    theta, _, steps, converged = _descend(min(searches, key=lambda s: s.value), z, cost, LAST_WIDTHS, max_iter, gtol)
+    searches = [_descend(_parameters(start), 0, z, cost, FIRST_WIDTHS, max_iter, 1e3 * gtol) for start in starts]
+    theta, _, steps, _ = min(searches, key=lambda found: found[1])
+    theta, _, steps, converged = _descend(theta, steps, z, cost, LAST_WIDTHS, max_iter, gtol)
     w = _normal(theta)
     value = (w[1:] @ w[1:] - w[0] ** 2) / 2 + cost @ np.maximum(MARGIN - np.arcsinh(z @ w), 0)
     return w, float(value), steps, converged
@@ -75,9 +58,10 @@ def _normal(theta: np.ndarray) -> np.ndarray:
     return w
 
 
-def _descend(search: Search, z: np.ndarray, cost: np.ndarray, widths: Sequence[float], max_iter: int, gtol: float) -> Search:
-    """Newton's method at one width after another, until it is done or has made max_iter steps."""
-    theta, value, steps, converged = search
+def _descend(
+    theta: np.ndarray, steps: int, z: np.ndarray, cost: np.ndarray, widths: Sequence[float], max_iter: int, gtol: float
+) -> tuple[np.ndarray, float, int, bool]:
+    """Newton's method at one width after another. Returns theta, its value, the number of steps, and whether it converged."""
     for width in widths:
         value, idle = _value(theta, z, cost, width), 0
         while True:
@@ -96,7 +80,7 @@ def _descend(search: Search, z: np.ndarray, cost: np.ndarray, widths: Sequence[f
                     break
             steps += 1
             idle = idle + 1 if before - value <= NO_GAIN * abs(before) else 0
-    return Search(theta, value, steps, converged)
+    return theta, value, steps, converged
 
 
 def _value(theta: np.ndarray, z: np.ndarray, cost: np.ndarray, width: float) -> float:

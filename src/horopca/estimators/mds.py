@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_distances
-from .._input.coordinates import FARTHEST_IMAGE, ModelChoice
+from .._input.coordinates import FARTHEST_IMAGE
 from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import lift, translate
@@ -41,6 +42,7 @@ def _has_points(estimator: HyperbolicMDS) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperbolicMDS(LinearReduction):
     """Multidimensional scaling in hyperbolic space: the spectrum of the matrix of -cosh(distance) [1]_.
 
@@ -109,18 +111,7 @@ class HyperbolicMDS(LinearReduction):
            [ 3.67]])
     """
 
-    def __init__(
-        self,
-        n_components: int | float | None = 2,
-        *,
-        metric: MetricName = "hyperbolic",
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.model = model
-        self.curvature = curvature
+    metric: MetricName = "hyperbolic"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,11 +198,8 @@ def _check_distances(rows: Rows, *, symmetric: bool) -> np.ndarray:
 
 
 def _balance_point(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from there, and their largest radius.
-
-    The point is the time-like eigenvector of the spectral problem. A triangle gives it to as many digits as the distance from
-    its centre allows. If the point is far from that centre, the triangle is computed again from there.
-    """
+    """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from it, and the largest radius."""
+    # a triangle gives the point to as many digits as its distance from the centre allows: if it is far, again from there
     R, reach = _triangle(rows)
     centre, last = _time_like_point(R), np.inf
     if centre[0] < NEAR_COSH:

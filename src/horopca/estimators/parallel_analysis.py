@@ -61,10 +61,8 @@ def compare_with_chance(
 
 @one_blas_thread()
 def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Bases (k, d+1) of free spines of k = 0 .. K components of points x around their mean, and the share (K,) each adds.
-
-    They are free because a single ideal point keeps little of any points, so that the second one would seem to add too much.
-    """
+    """Bases (k, d+1) of free spines of k = 0 .. K components of points x around their mean, and the share (K,) each adds."""
+    # free, because a single ideal point keeps little of any points, so that the second one would seem to add too much
     bases, shares = [np.zeros((0, x.shape[1]))], [0.0]
     for _ in range(K):
         bases.append(_next_basis(x, bases[-1]))
@@ -80,11 +78,7 @@ def _added_by_chance(x: np.ndarray, before: np.ndarray, groups: np.ndarray | Non
 
 
 def _without_direction(x: np.ndarray, basis: np.ndarray, rng: np.random.Generator, groups: np.ndarray | None) -> np.ndarray:
-    """Copies of points x (n, d+1) with the same images on the spine of a basis (k, d+1) and random directions otherwise.
-
-    They keep their distances from the origin and their parts along the k directions of the spine. The rest of each row, or of
-    all rows of a group together, is rotated at random in the d - k dimensions across the spine.
-    """
+    """Copies of points x (n, d+1) with random directions, for rows or for groups, across the spine of a basis (k, d+1)."""
     Q = _directions(basis)
     along = x[:, 1:] @ Q.T @ Q
     rest = x[:, 1:] - along
@@ -134,10 +128,7 @@ def _directions(basis: np.ndarray) -> np.ndarray:
 
 
 def _next_basis(x: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The basis (k+1, d+1) of a free spine of points x (n, d+1) with one more component than another (k, d+1).
-
-    Points and copies are searched in the same way: along the directions of the other and the principal axes of the rest.
-    """
+    """The basis (k+1, d+1) of a free spine of points x (n, d+1) with one more component than another (k, d+1)."""
     Q = _directions(before)
     v = from_hyperboloid(x, "tangent")
     rest = v - v @ Q.T @ Q

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from .._input.arguments import check_choice
-from .._input.coordinates import ModelChoice
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.objectives import Sample
 from .._optimize.submanifolds import search_pga
 from .geodesic import GeodesicReduction
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PGA(GeodesicReduction):
     """Principal geodesic analysis: geodesic projection on the best submanifold through the mean.
 
@@ -53,14 +54,8 @@ class PGA(GeodesicReduction):
         Orthonormal directions at ``base_point_``, transported to the origin along the geodesic between them.
     base_point_, mean_ : ndarray of shape (n_features_in_,)
         The point that the submanifolds pass through, and the Fréchet mean, in the estimator's model.
-    n_components_ : int
-        The number of components.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
-        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
-        kept.
-    total_variance_ : float
-        Pair variance of the points.
+    n_components_, explained_variance_, explained_variance_ratio_, total_variance_
+        As in `HoroPCA`.
     unexplained_variance_ : ndarray of shape (n_components_,)
         Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
@@ -68,10 +63,8 @@ class PGA(GeodesicReduction):
     objective_ : str
         ``objective`` as it was in the fit, which `score` measures: "variance", the pair variance of the images (in flat
         space, twice their variance about the base point), or "residual".
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
@@ -94,32 +87,9 @@ class PGA(GeodesicReduction):
     (121, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int | float | None = 2,
-        *,
-        strategy: Literal["joint", "greedy"] = "joint",
-        objective: Literal["variance", "residual"] = "variance",
-        base_point: Any = "mean",
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.strategy = strategy
-        self.objective = objective
-        self.base_point = base_point
-        self.model = model
-        self.curvature = curvature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    strategy: Literal["joint", "greedy"] = "joint"
+    objective: Literal["variance", "residual"] = "variance"
+    base_point: Any = "mean"
 
     def _check_parameters(self) -> str:
         check_choice("strategy", self.strategy, ("joint", "greedy"))

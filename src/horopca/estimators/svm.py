@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from .margin import largest_margin
 AXES = 2  # Starts: hyperplanes perpendicular to this many principal axes, with either sign, and the Euclidean solution.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     """Support vector machine in hyperbolic space: hyperplanes of the largest margin [1]_.
 
@@ -69,10 +71,8 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         Newton steps to each normal.
     converged_, status_
         How the search ended.
-    model_, curvature_
-        The model and the curvature of the fit, which `predict` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
@@ -100,24 +100,13 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     True
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        class_weight: Any = None,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.class_weight = class_weight
-        self.model = model
-        self.curvature = curvature
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    C: float = field(default=1.0, kw_only=False)
+    class_weight: Any = None
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
+    max_iter: int = 1000
+    tol: float = 1e-8
+    verbose: int = 0
 
     @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

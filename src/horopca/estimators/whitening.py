@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,39 +41,32 @@ class Whitener(Transformer):
         """Points (n, d+1) seen from the mean that have coordinates c (n, K)."""
 
     def _fit_rows(self, rows: Rows) -> Ending:
-        mean = store_mean(self, rows)
-        ending = ending_after(mean, self._learn(rows))
-        self._normalise(TranslatedPoints(rows, self._mean))
-        return ending
+        ending = ending_after(store_mean(self, rows), self._learn(rows))
 
-    def _normalise(self, moved: TranslatedPoints) -> None:
         def triangle(chunk: Chunk) -> np.ndarray:
             return _triangle(np.pad(to_numpy(self._coordinates(chunk.points())), ((0, 0), (1, 0)), constant_values=1))
 
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, without the digits that forming the covariance would lose
-        R = moved.fold(triangle, _triangle)
+        R = TranslatedPoints(rows, self._mean).fold(triangle, _triangle)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
-        factor = R[1:, 1:] / np.sqrt(moved.shape[0])
+        factor = R[1:, 1:] / np.sqrt(rows.shape[0])
         deviation = np.linalg.norm(factor, axis=0)
         flat = deviation <= max(CONSTANT * deviation.max(initial=0), 1e-13)
         if flat.all():
             raise ValueError(ALL_COINCIDE)
         if flat.any():
-            raise ValueError(
-                f"n_components must be at most {int(flat.argmax())}, since coordinate {int(flat.argmax())} of X (counted "
-                f"from 0) is constant and has no variance to normalise, but is {len(flat)}."
-            )
+            raise ValueError(f"n_components must be at most {flat.argmax()} (the next one is constant), but is {len(flat)}.")
         scale = fitted_coordinates(self).scale
         self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
         self.coordinate_scale_ = deviation / scale
         self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
         self._centre = R[0, 1:] / R[0, 0]
-        self._colour = (
-            factor if getattr(self, "decorrelate", False) else np.diag(deviation)
-        )  # turns features into centred coordinates
+        # turns features into centred coordinates
+        self._colour = factor if getattr(self, "decorrelate", False) else np.diag(deviation)
         self.n_components_ = self._n_features_out = len(flat)
+        return ending
 
     def _transform_rows(self, rows: Rows) -> Any:
         rows.check()
@@ -94,6 +88,7 @@ class Whitener(Transformer):
         return translate(self._points(c), from_numpy(self._mean, c))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TangentWhitener(Whitener):
     """Tangent PCA whitening: logarithmic coordinates at the Fréchet mean along the principal axes, normalised [1]_.
 
@@ -145,10 +140,9 @@ class TangentWhitener(Whitener):
     array([1., 1.])
     """
 
-    def __init__(self, n_components: int | None = None, *, model: ModelChoice = "poincare", curvature: float = -1.0) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.curvature = curvature
+    n_components: int | None = field(default=None, kw_only=False)
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
 
     def _learn(self, rows: Rows) -> Ending:
         d = rows.shape[1] - 1

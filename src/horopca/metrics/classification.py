@@ -24,7 +24,7 @@ from ..estimators.svm import check_labels
 from ..geometry import MODELS, ModelName
 from ..geometry._arrays import to_numpy
 
-__all__ = ["CLASSIFIERS", "METRICS", "compare_classifiers", "macro_average_precision"]
+__all__ = ["CLASSIFIERS", "METRICS", "compare_classifiers"]
 
 COSTS = tuple(10.0**k for k in range(-2, 4))
 # For each effort, the largest number of folds, which of COSTS are tried, and options of the hyperbolic machine. 30 steps do
@@ -47,32 +47,7 @@ CLASSIFIERS: dict[str, Callable[[int | None, int | None], list[Any]]] = {
 
 
 def macro_average_precision(y: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> float:
-    """The average precision of each class against the rest, averaged over the classes present in y.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        The true classes.
-    decision : array of shape (n_samples,) for two classes, else (n_samples, n_classes)
-        Decision values, larger being more likely (the second of two classes).
-    classes : array of shape (n_classes,)
-        The classes in the order of the columns of `decision`.
-
-    Returns
-    -------
-    float
-
-    See Also
-    --------
-    sklearn.metrics.average_precision_score : of one class
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from horopca.metrics.classification import macro_average_precision
-    >>> macro_average_precision(np.array([0, 1, 1]), np.array([-1.0, 0.5, 2.0]), np.array([0, 1]))
-    1.0
-    """
+    """The average precision of each class against the rest, averaged over the classes present in y."""
     columns = by_class(decision)
     return float(np.mean([average_precision_score(y == c, columns[:, k]) for k, c in enumerate(classes) if np.any(y == c)]))
 
@@ -84,7 +59,8 @@ def by_class(decision: np.ndarray) -> np.ndarray:
 
 Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
-#: What classifiers are scored by: functions of the true classes, the decisions (n, classes) and the names of the classes.
+#: What classifiers are scored by: functions of the true classes (n,), the decisions (n,) of two classes or (n, classes), which
+#: are larger where a class is more likely, and the classes in the order of the columns.
 METRICS: dict[str, Metric] = {
     "accuracy": lambda y, decision, classes: float(np.mean(classes[by_class(decision).argmax(axis=1)] == y)),
     "average precision": macro_average_precision,

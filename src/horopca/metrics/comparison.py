@@ -174,10 +174,7 @@ def reductions(
     curvature: float = -1.0,
     random_state: int = 0,
 ) -> Iterator[Reduction]:
-    """Yield each row of `compare`, as a dict, with its images and the fitted reduction (None for a flat picture).
-
-    The arguments are validated before the first fit. The images are in the model and curvature of X.
-    """
+    """Yield each row of `compare`, as a dict, with its images and reduction. Arguments are validated before the first fit."""
     rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
     (n, columns), settings = rows.shape, {"model": model, "curvature": curvature, "random_state": random_state}
     if isinstance(methods, str):

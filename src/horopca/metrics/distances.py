@@ -246,10 +246,7 @@ def _pairs(
 
 
 def _sampled(points: list[np.ndarray], size: int, offsets: tuple[int, ...]) -> Blocks:
-    """Distances in each group of `size` rows, between every row and those at some offsets: one block for each group.
-
-    Of a single group, one block for each offset.
-    """
+    """Distances in each group of `size` rows, between every row and those at some offsets: a block for each."""
     for start in range(0, len(points[0]), size):
         blocks = pair_distances(*(x[start : start + size] for x in points), offsets=offsets)
         yield from blocks if size == len(points[0]) else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
@@ -292,17 +289,11 @@ def _flat_coordinates(Y: Any) -> Coordinates:
 
 
 def _mean(function: Callable[..., np.ndarray], blocks: Blocks, sampled: bool) -> tuple[float, float]:
-    """Mean of a function of the distances over the pairs, and its standard error: 0 if all pairs are counted.
-
-    Raises ValueError if the mean is too large for float64.
-    """
+    """Mean of a function of the distances over the pairs, and its standard error: 0 if all pairs are counted."""
     with np.errstate(over="ignore"):
         value, error = mean_of_blocks((np.abs(function(*block)) for block in blocks), sampled)
     if not np.isfinite(value):
-        raise ValueError(
-            "The distances of X and Y differ by more than float64 can express, and the mean of their changes is not finite. "
-            "Remove rows of X that nearly coincide."
-        )
+        raise ValueError("The distances differ by more than float64 can express. Remove rows of X that nearly coincide.")
     return value, error if value else 0.0  # a value of 0: all points coincide
 
 

@@ -15,9 +15,6 @@ def classical_mds(D: np.ndarray, K: int) -> np.ndarray:
 
 
 def triangulated(to_landmarks: np.ndarray, D: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
-    """Further points (m, K) of the classical MDS of landmarks (n, K), by their distances (m, n) to them.
-
-    D (n, n) are the distances of the landmarks. This is landmark MDS (de Silva and Tenenbaum, 2004).
-    """
+    """Landmark MDS (de Silva and Tenenbaum, 2004): points (m, K) from distances (m, n) to landmarks at distances D."""
     away = ((D * D).mean(axis=0) - to_landmarks**2) / 2
     return np.asarray(away @ np.linalg.pinv(landmarks).T)

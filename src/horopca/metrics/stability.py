@@ -243,11 +243,10 @@ def _conclusion(found: Stability, drawn: str, dependent: bool, few: bool) -> str
 def stability_note(
     model: HyperbolicReduction, X: Any, labels: Any = None, *, groups: Any = None, called: str = "groups", random_state: Any = 0
 ) -> str | None:
-    """What is stable in a picture, and what is not, in a sentence to print below it. None for fewer than 20 different points.
+    """What is stable in a picture, in a sentence to print below it. None for fewer than 20 different points.
 
-    The model is fitted twice, each time to a random half of the rows, or of the groups (`called` so in the sentence) if there
-    are more than ten. Estimates from a random half vary as much as those from a bootstrap sample. With `labels` (n_samples,),
-    distances between and within classes are counted separately. Single classes are not: their order changes with the seed.
+    The model is fitted twice, to random halves of the rows, or of more than ten groups (`called` so in the sentence): estimates
+    from a half vary as much as those from a bootstrap sample. With `labels`, distances between and within classes are separate.
     """
     if len(np.unique(to_numpy(X), axis=0)) < NOTED_ROWS:
         return None
@@ -333,10 +332,7 @@ class _Refits:
             rows = np.concatenate([self.groups[g] for g in drawn])
             if len(np.unique(self.X[rows], axis=0)) > K:
                 return rows
-        raise ValueError(
-            f"X has too few different points to resample: {MOST_REDRAWS} resamples in a row had no more than {K}. Pass more "
-            "rows, or more groups."
-        )
+        raise ValueError(f"X has too few different points to resample: {MOST_REDRAWS} resamples had at most {K}. Pass more.")
 
     def _angles(self, refit: Any) -> list[float]:
         """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""

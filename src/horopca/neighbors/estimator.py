@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -29,6 +30,7 @@ SHELL_POINTS, SHELL_DIMENSIONS = 1 << 13, 8
 SAMPLE, MOST_CANDIDATES = 64, 100
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperbolicNeighbors(HyperbolicEstimator):
     """Exact nearest neighbours by hyperbolic distance, with the interface of scikit-learn's ``NearestNeighbors``.
 
@@ -75,20 +77,11 @@ class HyperbolicNeighbors(HyperbolicEstimator):
     array([1.099, 1.099, 1.846, 2.944])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        model: ModelChoice = "poincare",
-        curvature: float = -1.0,
-        algorithm: AlgorithmName = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.model = model
-        self.curvature = curvature
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
+    n_neighbors: int = field(default=10, kw_only=False)
+    model: ModelChoice = "poincare"
+    curvature: float = -1.0
+    algorithm: AlgorithmName = "auto"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Store the points to search.
@@ -109,9 +102,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         check_count("n_neighbors", self.n_neighbors, 1)
         with new_fit(self, X, min_rows=1, reach=FARTHEST_IMAGE) as rows:
             if rows.remote:
-                raise ValueError(
-                    "X must be in memory or in a mapped file, but is a Dask array. Pass X.compute(), or a .npy file."
-                )
+                raise ValueError("X must be in memory or in a mapped file, but is a Dask array. Pass X.compute().")
             self.n_samples_fit_ = rows.shape[0]
             self._rows = rows
             self._shells = self._make_shells(rows)

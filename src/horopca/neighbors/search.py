@@ -154,18 +154,17 @@ def _kth_smallest(a: Any, k: int) -> Any:
 # ---------------------------------------------------------------- shells
 
 
-class Shell(NamedTuple):
+class Shell:
     """Data points of similar radius: their rows, the smallest and largest length r, and a tree of directions or points."""
 
-    rows: np.ndarray
-    low: float
-    high: float
-    tree: Any
-    core: bool
+    def __init__(self, rows: np.ndarray, points: Polar) -> None:
+        self.rows, self.low, self.high = rows, float(points.r.min()), float(points.r.max())
+        self.core = self.high <= np.sinh(CORE_RADIUS)
+        self.tree: Any = cKDTree(self.keys(points))
 
-    def keys(self, queries: Polar) -> np.ndarray:
-        """The queries as points of the tree: directions, or space parts in the core."""
-        return np.asarray(queries.r[:, None] * queries.u if self.core else queries.u)
+    def keys(self, points: Polar) -> np.ndarray:
+        """Points as those of the tree: directions, or space parts in the core."""
+        return np.asarray(points.r[:, None] * points.u if self.core else points.u)
 
     def least_gap(self, queries: Polar) -> np.ndarray:
         """A lower bound (m,) of 4 sinh^2(d/2) to the points of the shell."""
@@ -191,13 +190,7 @@ class Shells:
         number = np.ceil((np.arcsinh(self.data.r) - CORE_RADIUS).clip(0) / SHELL_WIDTH)
         order = np.argsort(number, kind="stable")
         _, starts = np.unique(number[order], return_index=True)
-        self.shells = [self._shell(rows) for rows in np.split(order, starts[1:])]
-
-    def _shell(self, rows: np.ndarray) -> Shell:
-        low, high = float(self.data.r[rows].min()), float(self.data.r[rows].max())
-        core = high <= np.sinh(CORE_RADIUS)
-        keys = self.data.u[rows] * self.data.r[rows, None] if core else self.data.u[rows]
-        return Shell(rows, low, high, cKDTree(keys), core)
+        self.shells = [Shell(rows, self.data.take(rows)) for rows in np.split(order, starts[1:])]
 
     def search(self, selection: Selection) -> None:
         """Find the neighbours of some queries."""
