@@ -13,7 +13,7 @@ import numpy as np
 
 from ._arrays import Array, array_namespace, dot, is_numpy, norm, unit
 from .hyperboloid import gap, inner, light_cone, radius
-from .isometries import translate
+from .isometries import translate, translate_ideal
 from .models import FLAT, to_hyperboloid
 
 FARTHEST_TANGENT = 1e8  # The largest t = cosh(radius) of a point with tangent vectors: they have eight digits there.
@@ -44,9 +44,7 @@ def exp(x: Array, v: Array) -> Array:
     5.0
     """
     _check_reach(x)
-    t, s, w = x[..., :1], x[..., 1:], v[..., 1:]
-    # v translated to the origin, from its space part alone: <v, v> would lose twice as many digits
-    moved = to_hyperboloid(w - dot(w, s)[..., None] / (t * (1 + t)) * s, "tangent")
+    moved = to_hyperboloid(_carried_to_origin(x, v), "tangent")
     y = translate(moved, x)
     _check_loss(x, y, moved[..., 0])
     return y
@@ -112,6 +110,15 @@ def transport(x: Array, y: Array, v: Array) -> Array:
     return v + (inner(y, v) / (2 + gap(x, y) / 2))[..., None] * (x + y)
 
 
+def _carried_to_origin(x: Array, v: Array) -> Array:
+    """Tangent vectors v at x transported to the origin, (..., d), from their space part alone.
+
+    The Minkowski product <v, v> would lose twice as many digits.
+    """
+    t, s, w = x[..., :1], x[..., 1:], v[..., 1:]
+    return w - dot(w, s)[..., None] / (t * (1 + t)) * s
+
+
 def _check_reach(*points: Array) -> None:
     """Raise ValueError if points are too far out for tangent vectors. NumPy only: a check on a device would block."""
     for x in filter(is_numpy, points):
@@ -149,12 +156,13 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     x : array of shape (..., d + 1)
         Points of the hyperboloid, where the rays begin.
     v : array of shape (..., d + 1)
-        Tangent vectors at x, not 0. NumPy arrays are checked: ValueError if one is 0.
+        Tangent vectors at x, not 0.
 
     Returns
     -------
     array of shape (..., d)
-        Unit vectors.
+        Unit vectors. Raises ValueError for NumPy arrays with a tangent vector 0, or with points beyond radius 19, where tangent
+        vectors have fewer than eight digits.
 
     Examples
     --------
@@ -163,11 +171,11 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     >>> ideal_endpoint(origin(2), np.array([0.0, 3.0, 4.0]))
     array([0.6, 0.8])
     """
-    xp, square = array_namespace(x, v), inner(v, v)
-    if is_numpy(v) and not (square > 0).all():  # NaN is not either
+    _check_reach(x)
+    at_origin = unit(_carried_to_origin(x, v))
+    if is_numpy(v) and not (norm(at_origin) > 0).all():  # also raised for NaN
         raise ValueError("v must contain tangent vectors that are not 0: a zero vector has no direction.")
-    forward = x + v / xp.sqrt(square)[..., None]
-    return unit(forward[..., 1:])
+    return translate_ideal(at_origin, x)
 
 
 def busemann(x: Array, q: Array) -> Array:

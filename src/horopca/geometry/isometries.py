@@ -111,11 +111,14 @@ def reflect_to_origin(x: Array, m: Array) -> Array:
 
 
 def translate_ideal(q: Array, m: Array) -> Array:
-    """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (d+1,)."""
-    n, factor = unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])
+    """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (..., d+1)."""
+    size = norm(m[..., 1:])
+    n, factor = unit(m[..., 1:]), m[..., 0] + size
     low, high = dot(q - n, q - n) / 2 / factor, dot(q + n, q + n) / 2 * factor
-    across = q - dot(q, n)[..., None] * n
-    return unit(across + ((high - low) / 2)[..., None] * n)
+    moved = q - dot(q, n)[..., None] * n + ((high - low) / 2)[..., None] * n
+    if is_numpy(q):
+        return unit(moved)
+    return unit(moved + at_origin(m[..., 1:], (size <= 0)[..., None]))  # the gradient where m is the origin
 
 
 def translate_ideal_to_origin(q: Array, m: Array) -> Array:
