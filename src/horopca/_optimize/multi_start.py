@@ -22,7 +22,7 @@ from ..projections.spines import (
     ideal_spines,
     one_more_vector,
     spine_basis,
-    spine_from_basis,
+    spine_of,
 )
 from ..statistics.pairs import pair_offsets
 from .lbfgs import Ascents, Status, compose, maximise
@@ -350,7 +350,7 @@ def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarr
     if free:
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
     else:
-        n, kappa, U, _ = spine_from_basis(basis)
+        n, kappa, U, _ = spine_of(basis)
         merged = kappa < MERGED_KAPPA  # a single ideal point: it comes first, then directions orthogonal to it
         kappa = 0.0 if merged else kappa
         pole, U0 = spine_basis(Spine(n, kappa, U))[:1], np.pad(U, ((0, 0), (1, 0)))

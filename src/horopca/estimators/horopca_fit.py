@@ -26,7 +26,7 @@ from ..geometry.isometries import (
     translate_ideal_to_origin,
 )
 from ..projections.horospherical import Slide, slide
-from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
+from ..projections.spines import Spine, nested_ideal_points, spine_of
 from ..statistics.means import Mean, frame_of, frechet_median, principal_axes, rotated_towards
 from ..statistics.pairs import lower_quartile_distance
 from .fitting import (
@@ -234,7 +234,7 @@ def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.
     elif rows is not None:
         mean = mean_of_many(rows, x[:SUBSET_ROWS, :], mean)
     _store_spines(estimator, to_numpy(mean.point), flag, frame, moved=rows is not None, ideal=spine == "ideal")
-    inside = [spine_from_basis(basis[:, : sample.dimension + 1], estimator.stretch_) for basis in flag.bases]
+    inside = [spine_of(basis[:, : sample.dimension + 1], estimator.stretch_) for basis in flag.bases]
     variances, error = measured_variances(sample.points(), inside, rng, seen, weights)
     kept, total = np.maximum.accumulate(variances[:-1]), variances[-1]
     # a projection of a projection lengthens nothing, so only rounding can break the order
@@ -272,13 +272,13 @@ def _store_spines(estimator: Any, mean: np.ndarray, flag: Flag, frame: Frame, *,
     directions = None if q is None else q @ frame.axes
     if moved:
         there = between(frame, Frame.at(mean)).T
-        spines = [spine_from_basis(basis @ there, stretch) for basis in bases]
+        spines = [spine_of(basis @ there, stretch) for basis in bases]
         if ideal:  # rounding must not carry the pole beyond infinity
             spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
         if directions is not None:
             directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
     else:
-        spines = [spine_from_basis(basis, stretch) for basis in bases]
+        spines = [spine_of(basis, stretch) for basis in bases]
         spines = [spine._replace(n=spine.n @ frame.axes, U=spine.U @ frame.axes) for spine in spines]
     estimator._nested_bases, estimator._mean = NestedBases(frame, flag.bases), mean
     estimator.mean_ = in_model(estimator, mean)

@@ -64,7 +64,7 @@ def as_floats(X: Any, name: str = "X") -> Any:
     if "complex" in dtype:
         raise ValueError(f"Complex data not supported: {name} must be real, but has dtype {dtype}.")
     if dtype.startswith(("datetime", "timedelta")):
-        raise ValueError(f"{name} must be an array of numbers, but has {dtype}. Drop or convert dates and times.")
+        raise ValueError(f"{name} must be an array of numbers, but has dtype {dtype}. Drop or convert dates and times.")
     if array_api_compat.is_array_api_obj(plain) and not is_numpy(plain):
         xp = array_namespace(plain)
         return plain if xp.isdtype(plain.dtype, "real floating") else xp.astype(plain, xp.float64)

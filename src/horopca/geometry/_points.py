@@ -16,7 +16,7 @@ import numpy as np
 from ._arrays import Array, array_namespace, as_floats, dot, from_numpy, on_host, row_slices, take_rows, to_numpy, with_rows
 from .hyperboloid import distance
 from .isometries import translate_to_origin
-from .models import lift
+from .models import lift, on_hyperboloid
 
 CHUNK_ELEMENTS = 1 << 19  # Coordinates in a chunk: they fit into a core's cache, and take longer than a thread switch.
 DEVICE_ELEMENTS = 1 << 27  # The same on an accelerator, where launching a kernel is expensive.
@@ -146,16 +146,31 @@ def as_float64(x: Array) -> Array:
         raise ValueError(f"x must hold at least one point (n, d+1) of the hyperboloid, but has shape {tuple(x.shape)}.")
     xp = array_namespace(x)
     x = x.detach() if hasattr(x, "detach") else x
-    if not bool(xp.isfinite(xp.sum(x))) and not bool(xp.all(xp.isfinite(x))):
-        raise ValueError("x must hold finite points of the hyperboloid, but some are NaN or infinite.")
-    return x if x.dtype == xp.float64 else lift(xp.astype(x[..., 1:], xp.float64))
+    known = x.dtype == xp.float64
+    x = xp.astype(x, xp.float64, copy=False)
+    valid = on_hyperboloid(x)
+    if not bool(xp.all(valid)):
+        bad = int(np.argmin(to_numpy(valid)))
+        raise ValueError(
+            f"x must hold finite points of the hyperboloid, time first, but row {bad} is {to_numpy(x[bad, :])!s:.60}. Convert "
+            "points of other models with to_hyperboloid."
+        )
+    return x if known else lift(x[:, 1:])
+
+
+def as_point(point: Any, columns: int, name: str) -> np.ndarray:
+    """A point (d+1,) of the hyperboloid on the host. Raises ValueError if it is not one, or not of the right dimension."""
+    found = to_numpy(as_floats(point, name))
+    if found.shape != (columns,) or not on_hyperboloid(found):
+        raise ValueError(f"{name} must be a point of the hyperboloid of shape ({columns},), time first, but is {point!r:.80}.")
+    return found
 
 
 def as_weights(weights: Any, n: int) -> np.ndarray | None:
     """Weights of n points on the host. Raises ValueError if they are not finite and non-negative, or all zero."""
     if weights is None:
         return None
-    w = to_numpy(weights)
+    w = to_numpy(as_floats(weights, "weights"))
     if w.shape != (n,):
         raise ValueError(f"weights must be one number for each of the {n} points, but have shape {w.shape}.")
     if not ((w >= 0).all() and 0 < w.sum() < np.inf):

@@ -188,10 +188,12 @@ def pairwise_distance(x: Array, y: Array | None = None) -> Array:
     """
     y = x if y is None else y
     xp = array_namespace(x, y)
-    if x.ndim != 2 or y.ndim != 2:
-        raise ValueError(f"x and y must be matrices (n, d+1) of points, but have shapes {tuple(x.shape)} and {tuple(y.shape)}.")
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
+        raise ValueError(
+            f"x and y must be matrices (n, d+1) and (m, d+1) of points, but have shapes {tuple(x.shape)} and {tuple(y.shape)}."
+        )
     blocks = [block for _, block in distance_blocks(x, y)]
-    return xp.concat(blocks, axis=0) if blocks else inner(x, x)[:, None] * inner(y, y)[None, :]
+    return xp.concat(blocks, axis=0) if blocks else x[:, :1] @ y[:, :1].T  # of shape (0, m)
 
 
 def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, Array]]:

@@ -19,6 +19,7 @@ beyond radius 36 in the Poincaré ball and beyond radius 18 in the Klein ball.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -53,6 +54,13 @@ def lift(s: Array) -> Array:
     """
     xp = array_namespace(s)
     return concat_time(xp.sqrt(1 + dot(s, s)), s)
+
+
+def on_hyperboloid(x: Array) -> Array:
+    """Whether each of x (..., d+1) is a finite point of the hyperboloid, time first, to within OFF_HYPERBOLOID."""
+    xp, t, s = array_namespace(x), x[..., 0], x[..., 1:]
+    with np.errstate(over="ignore", invalid="ignore"):  # rows whose squares overflow are not
+        return xp.isfinite(t) & (xp.abs(t - xp.sqrt(1 + dot(s, s))) <= OFF_HYPERBOLOID * t)
 
 
 def halfspace_to_hyperboloid(y: Array) -> Array:
@@ -213,12 +221,18 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     array([1.66666667, 1.33333333, 0.        ])
     """
     row, X = _model(model), as_floats(X)
+    if X.shape[-1] <= row.extra_columns:
+        least = 1 + row.extra_columns
+        raise ValueError(f"X must have at least {least} column(s) for model={model!r}, but has shape {tuple(X.shape)}.")
     if not is_numpy(X):
         return row.to_hyperboloid(X)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         size, x = dot(X, X), row.to_hyperboloid(X)
     if row.domain == "ball" and (size > 1 + ON_BOUNDARY).any():
-        raise ValueError(f"X must lie inside the unit ball for model={model!r}, but has a norm of {np.sqrt(size.max()):.6g}.")
+        raise ValueError(
+            f"X must lie inside the unit ball for model={model!r}, but has a norm of {np.sqrt(size.max()):.6g}. "
+            "Divide points of a ball of radius R by R."
+        )
     if row.domain == "halfspace" and (X[..., -1] <= 0).any():
         raise ValueError(f"X must have heights > 0 in its last column, but has {X[..., -1].min():.6g}.")
     if not np.isfinite(x).all() and np.isfinite(X).all():
@@ -271,16 +285,16 @@ def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
 
 
 def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
-    """Move rows outside a ball into it along their rays, to norm ``radius * (1 - margin)``.
+    """Move rows at or beyond the boundary of a ball into it, along their rays, to norm ``radius * (1 - margin)``.
 
     This is for points of the Poincaré or the Klein ball that rounding has moved to its boundary or beyond.
 
     Parameters
     ----------
     X : array of shape (..., d)
-        Finite points of a ball, or just outside it. Rows inside are unchanged.
+        Finite points of a ball, or just outside it. Rows of smaller norm are unchanged.
     margin : float
-        At least 0 and below 1. It is raised to four times the precision of the dtype.
+        At least 0 and below 1. It is raised to four times the precision of the dtype, so that the rows stay inside.
     radius : float, default=1.0
         The radius of the ball: ``1 / sqrt(-curvature)``.
 
@@ -296,9 +310,9 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
     array([[0.3    , 0.4    ],
            [0.99999, 0.     ]])
     """
-    if not 0 <= margin < 1:
+    if not isinstance(margin, numbers.Real) or not 0 <= margin < 1:
         raise ValueError(f"margin must be a fraction of the radius, from 0 to below 1, but is {margin!r}.")
-    if not 0 < radius < np.inf:
+    if not isinstance(radius, numbers.Real) or not 0 < radius < np.inf:
         raise ValueError(f"radius must be a positive number, but is {radius!r}.")
     X = as_floats(X)
     if is_numpy(X) and (bad := ~np.isfinite(X).all(axis=-1)).any():
@@ -309,6 +323,6 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
 
 
 def _model(name: str) -> Model:
-    if name not in MODELS:
+    if not isinstance(name, str) or name not in MODELS:
         raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}, but is {name!r}.")
     return MODELS[name]

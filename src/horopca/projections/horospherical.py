@@ -27,7 +27,7 @@ import numpy as np
 
 from ..geometry import translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, norm, split_bases, to_numpy, unit
-from ..geometry._points import Chunk
+from ..geometry._points import Chunk, as_point
 from ..geometry.hulls import DEPENDENT, unit_rows
 from ..geometry.hyperboloid import light_cone
 from ..geometry.isometries import translate_ideal_to_origin
@@ -213,7 +213,7 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
     if q.shape[1] != x.shape[-1] - 1:
         raise ValueError(f"q must have one column fewer than x, whose first is the time: shapes {q.shape}, {tuple(x.shape)}.")
     if base is not None:
-        base = to_numpy(base)
+        base = as_point(base, x.shape[-1], "base")
         q = translate_ideal_to_origin(q, base)
         x = translate_to_origin(x, from_numpy(base, like=x))
     spine = spine_from_ideal_points(q)

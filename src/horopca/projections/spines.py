@@ -49,7 +49,7 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     Parameters
     ----------
     A : array of shape (K, d + 1)
-        Linearly independent vectors of R^{1,d}, time first.
+        From 1 to d linearly independent vectors of R^{1,d}, time first.
     stretch : float, default=1.0
         The stretch of the spine.
 
@@ -70,8 +70,16 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     0.0
     """
     A = to_numpy(A)
-    if A.ndim != 2 or not 1 <= len(A) <= A.shape[1]:
-        raise ValueError(f"A must hold from 1 to d+1 linearly independent vectors (K, d+1), but has shape {A.shape}.")
+    if A.ndim != 2 or not 1 <= len(A) < A.shape[1]:
+        raise ValueError(f"A must hold from 1 to d linearly independent vectors (K, d+1), but has shape {A.shape}.")
+    lengths = np.linalg.norm(A, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or np.linalg.matrix_rank(A / np.where(lengths > 0, lengths, 1)) < len(A):
+        raise ValueError("A must hold linearly independent vectors, but they are dependent, NaN or infinite.")
+    return spine_of(A, stretch)
+
+
+def spine_of(A: np.ndarray, stretch: float = 1.0) -> Spine:
+    """`spine_from_basis` for a valid basis; if its rows are dependent, a spine that contains their span."""
     V = split_bases(A)
     v0, w, U = float(V[0, 0]), V[0, 1:], V[1:, 1:]
     size = float(np.linalg.norm(w))
@@ -208,7 +216,7 @@ def nested_ideal_points(bases: list[np.ndarray]) -> np.ndarray | None:
     """
     points = []
     for k, basis in enumerate(bases):
-        n, kappa, U, _ = spine_from_basis(basis)
+        n, kappa, U, _ = spine_of(basis)
         if kappa < -1e-9 or (k == 0 and kappa > 1e-9):
             return None
         p, arm = n * (1 - kappa) / (1 + kappa), 2 * np.sqrt(max(kappa, 0.0)) / (1 + kappa)

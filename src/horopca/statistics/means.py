@@ -10,7 +10,7 @@ import numpy as np
 
 from ..geometry import distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..geometry._points import Chunk, Points, as_points, as_weights
+from ..geometry._points import Chunk, Points, as_point, as_points, as_weights
 from ..geometry.hyperboloid import polar
 from ..geometry.isometries import Frame
 from ..geometry.models import hyperboloid_to_tangent
@@ -29,7 +29,7 @@ class Status(Enum):
     CONVERGED = "converged"
     AT_ROUNDING = "converged to rounding"
     NOT_UNIQUE = "converged: other points are equally good"
-    NO_DESCENT = "found no descent"
+    NO_DESCENT = "stopped where no step lowered the objective"
     MAX_ITER = "stopped at max_iter"
 
 
@@ -68,7 +68,8 @@ def frechet_mean(
     max_iter : int, default=100
         The largest number of Newton steps.
     tol : float, default=1e-12
-        The search ends with a step below this size, relative to the spread of the points.
+        The search ends with a step shorter than `tol` times (1 + the spread of the points), where the spread is the root mean
+        squared distance.
 
     Returns
     -------
@@ -95,11 +96,12 @@ def frechet_mean(
     """
     points = as_points(x)
     weights = as_weights(weights, points.shape[0])
-    if start is None and (span := _span(points)) is not None:  # the span contains the mean
+    m = None if start is None else as_point(start, points.shape[1], "start")
+    if m is None and (span := _span(points)) is not None:  # the span contains the mean
         mean = frechet_mean(_in_span(points, span), weights=weights, max_iter=max_iter, tol=tol)
         point = np.concatenate([mean.point[:1], span @ mean.point[1:]])
         return mean._replace(point=from_numpy(point, next(points.chunks()).t))
-    return _newton(points, _start(points, weights) if start is None else to_numpy(start), max_iter, tol, weights=weights)
+    return _newton(points, _start(points, weights) if m is None else m, max_iter, tol, weights=weights)
 
 
 def frechet_median(
@@ -154,7 +156,7 @@ def frechet_median(
     """
     points = as_points(x)
     weights = as_weights(weights, points.shape[0])
-    m = _start(points, weights) if start is None else to_numpy(start)
+    m = _start(points, weights) if start is None else as_point(start, points.shape[1], "start")
     spread, steps = float(np.sqrt(newton_terms(points, m, weights=weights)[0])), 0
     least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
     if spread <= least:  # all points coincide
@@ -176,9 +178,8 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
     # `tol` is relative to `unit`; steps below `near` shrink quadratically, or else they are rounding
     unit, near = (smoothing, smoothing) if median else (1 + np.sqrt(value), 1e-2)
     status = Status.MAX_ITER
-    for n_iter in range(max_iter + 1):
-        if n_iter == max_iter:
-            break
+    n_iter = 0
+    while n_iter < max_iter:
         # the median of points on a geodesic has no curvature along it, except from the smoothing
         step = np.linalg.lstsq(hessian, gradient)[0] if median else np.linalg.solve(hessian, gradient)
         size = float(np.linalg.norm(step))
@@ -208,6 +209,7 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             status = Status.AT_ROUNDING if gain <= NO_GAIN * value else Status.NO_DESCENT
             break
         m, (value, gradient, hessian) = candidate, terms
+        n_iter += 1
     return Mean(from_numpy(m, like), value, n_iter, status)
 
 
@@ -292,7 +294,8 @@ def variance_about(x: Array | Points, point: Array, weights: Any = None) -> floa
     >>> round(variance_about(to_hyperboloid(np.array([[0.5], [-0.5]])), origin(1)), 6)
     1.206949
     """
-    points, centre = as_points(x), to_numpy(point)
+    points = as_points(x)
+    centre = as_point(point, points.shape[1], "point")
     weights = as_weights(weights, points.shape[0])
     squares = lambda chunk, w: float(w @ distance(chunk.points(), from_numpy(centre, chunk.t)) ** 2)
     return float(weighted_mean(points, squares, weights))
