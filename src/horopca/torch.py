@@ -36,8 +36,8 @@ from .geometry import (
     translate_to_origin,
 )
 from .geometry._arrays import to_numpy
-from .projections import Spine, slide, spine_basis, spine_of, unslide
-from .projections.spines import NO_DIRECTION
+from .projections import Spine, slide, spine_basis, unslide
+from .projections.spines import NO_DIRECTION, spine_of
 
 __all__ = ["HoroProjection"]
 
