@@ -9,7 +9,7 @@ from clouds import cloud, rotation
 from horopca.geometry import MODELS, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate, translate_to_origin
 from horopca.geometry._arrays import on_host, to_numpy
 from horopca.geometry._points import CHUNK_ELEMENTS, Chunk, TranslatedPoints, as_points
-from horopca.geometry.isometries import Frame, between
+from horopca.geometry.isometries import Frame, change_of_frame
 
 
 @pytest.mark.parametrize("seen", [False, True])
@@ -41,7 +41,7 @@ def test_frames_are_isometries_with_their_mean_at_the_origin():
     assert np.allclose(from_hyperboloid(seen, "tangent"), tangent @ old.axes.T)  # the axes become the axes
     assert np.allclose(old.leave(seen), x, rtol=1e-12)
     assert np.allclose(x @ old.matrix().T, seen, rtol=1e-11)
-    assert np.allclose(seen @ between(old, new).T, new.enter(x), rtol=1e-10)
+    assert np.allclose(seen @ change_of_frame(old, new).T, new.enter(x), rtol=1e-10)
 
 
 @pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-6, 1e-3, 1.0])
@@ -50,7 +50,7 @@ def test_distances_from_a_chunk_keep_their_digits(model, apart):
     """arccosh of a product alone would leave 1e-8 between points at radius 4 that are equal, where 1e-13 is possible."""
     X = from_hyperboloid(cloud(60, 3, radius=4), model)
     x, space = to_hyperboloid(X, model), X[:, MODELS[model].space]
-    t, stretch = MODELS[model].radial(np.sum(space**2, axis=1))
+    t, factor = MODELS[model].radial(np.sum(space**2, axis=1))
     y = translate(x, to_hyperboloid(np.array([apart, 0.0, 0.0]), "tangent"))
     y[::2] = cloud(30, 3, radius=4, seed=3)  # and some that are not close
-    assert np.allclose(Chunk(space, stretch, t).distances(y), distance(x, y), rtol=1e-6, atol=1e-11)
+    assert np.allclose(Chunk(space, factor, t).distances(y), distance(x, y), rtol=1e-6, atol=1e-11)

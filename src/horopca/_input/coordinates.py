@@ -67,8 +67,8 @@ class Coordinates(NamedTuple):
         if self.row.radial is None:
             return Chunk.of(self.to_hyperboloid(X), start)
         space = xp.astype(X[:, self.row.space], xp.float64, copy=False)
-        t, stretch = self.row.radial(dot(space, space) * self.scale**2)
-        return Chunk(space, stretch * self.scale, t, start)
+        t, factor = self.row.radial(dot(space, space) * self.scale**2)
+        return Chunk(space, factor * self.scale, t, start)
 
     def from_hyperboloid(self, x: Array, dtype: Any) -> Array:
         """Points of the hyperboloid in these coordinates, in a dtype. Raises ValueError if they are too large for it."""

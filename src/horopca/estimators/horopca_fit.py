@@ -21,7 +21,7 @@ from ..geometry._points import Chunk
 from ..geometry.isometries import (
     BOOSTABLE_TIME,
     Frame,
-    between,
+    change_of_frame,
     translate_ideal,
     translate_ideal_to_origin,
 )
@@ -74,7 +74,7 @@ def previous_bases(previous: Any, frame: Frame, K: int, columns: int) -> list[np
     found, d = previous._nested_bases, len(frame.axes)
     if len(found.bases) != K or found.bases[-1].shape[1] != columns or len(previous._mean) != d + 1:
         return None
-    there = between(found.frame, frame).T
+    there = change_of_frame(found.frame, frame).T
     return [np.hstack([basis[:, : d + 1] @ there, basis[:, d + 1 :]]) for basis in found.bases]
 
 
@@ -271,7 +271,7 @@ def _store_spines(estimator: Any, mean: np.ndarray, flag: Flag, frame: Frame, *,
     q = nested_ideal_points(bases)
     directions = None if q is None else q @ frame.axes
     if moved:
-        there = between(frame, Frame.at(mean)).T
+        there = change_of_frame(frame, Frame.at(mean)).T
         spines = [spine_of(basis @ there, stretch) for basis in bases]
         if ideal:  # rounding must not carry the pole beyond infinity
             spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]

@@ -26,15 +26,15 @@ from .models import lift, on_hyperboloid
 
 ROUNDS = 3  # How often the closed form is applied: each round translates the clouds by the last result, which restores digits.
 LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
-LEAST_GAIN = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
+LEAST_GAIN = 1e-8  # The search for least squares has converged if a step lowers the sum by a smaller fraction.
 FARTHEST = 175.0  # The largest radius of a point: the product of the coordinates of two does not overflow.
 
 
 class Alignment(NamedTuple):
-    """An isometry of H^d that takes the point here (d+1,) to there (d+1,), with a rotation turn (d, d); returned by `align`.
+    """An isometry of H^d that takes the point `here` to the point `there`, and turns space about it; returned by `align`.
 
-    The rotation acts on tangent vectors transported to the origin along geodesics, so it is as accurate for clouds far from the
-    origin as for those around it.
+    The rotation `turn` acts on tangent vectors transported to the origin along geodesics, so it is as accurate for points far
+    from the origin as for points around it.
     """
 
     here: np.ndarray  #: (d+1,), a point
@@ -119,11 +119,11 @@ def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
 
 def _closed_form(x: Array, y: Array, w: Array) -> Alignment:
     """The minimum of the sum of cosh(distance)."""
-    still = np.eye(x.shape[1] - 1)
-    found = Alignment(_centroid(x, w), still, _centroid(y, w))
+    identity = np.eye(x.shape[1] - 1)
+    found = Alignment(_centroid(x, w), identity, _centroid(y, w))
     for _ in range(ROUNDS):
         e, f = _singular_pair(_moments(found, x, y, w))
-        found = Alignment(to_numpy(translate(e, found.here)), still, to_numpy(translate(f, found.there)))
+        found = Alignment(to_numpy(translate(e, found.here)), identity, to_numpy(translate(f, found.there)))
     left, _, right = np.linalg.svd(_moments(found, x, y, w)[1:, 1:])
     return found._replace(turn=left @ right)
 

@@ -1,8 +1,8 @@
 """Directions: tangent vectors, ideal points, their Busemann functions (coordinates) and horospheres.
 
-A tangent vector at x is a vector v of R^{1,d}, shape (..., d+1), with <x, v> = 0. Its components are large where x is far out,
-so that at radius r it is known to 1e-16 e^r. An ideal point is a unit vector q, shape (..., d): a point of the boundary of the
-ball, the light-like direction (1, q).
+A tangent vector at x is a vector v of R^{1,d}, shape (..., d+1), with <x, v> = 0. Where x is far out its components are large
+compared with its length: at radius r, rounding them is an error of 1e-16 e^r. An ideal point is a unit vector q, shape
+(..., d): a point of the boundary of the ball, the light-like direction (1, q).
 """
 
 from __future__ import annotations
@@ -125,15 +125,16 @@ def _check_reach(*points: Array) -> None:
         if (x[..., 0] > FARTHEST_TANGENT).any():
             raise ValueError(
                 f"Tangent vectors need points within radius {np.arccosh(FARTHEST_TANGENT):.3g} of the origin, but one is at "
-                f"radius {float(radius(x).max()):.3g}. Move the points with translate_to_origin."
+                f"radius {float(radius(x).max()):.3g}. Move the points towards it with translate_to_origin."
             )
 
 
 def _check_loss(x: Array, y: Array, cosh: Array) -> None:
-    """Raise ValueError if rounding keeps a tangent vector at x from leading to y, at the distance d with this cosh(d).
+    """Raise ValueError if fewer than seven digits of y, at distance d from x, are determined by a tangent vector at x.
 
-    The direction of a vector at x is known to 1e-16 t(x). At y this is an error of sinh(d) times as much across the geodesic:
-    1 / t(y) of it across the ray from the origin to y, relative to t(y), and along the ray the sine of the angle at y.
+    The direction of the vector is known to 1e-16 t(x), so y may be displaced by e = 1e-16 t(x) sinh(d), perpendicular to the
+    geodesic. Relative to t(y), the coordinates of y change by e / t(y) through the part across the ray from the origin to y,
+    and by e times the sine of the angle at y through the part along the ray.
     """
     if not is_numpy(x):
         return
@@ -143,8 +144,8 @@ def _check_loss(x: Array, y: Array, cosh: Array) -> None:
         k = np.unravel_index(loss.argmax(), loss.shape)
         r, d = (float(np.arccosh(np.broadcast_to(a, loss.shape)[k])) for a in (x[..., 0], cosh))
         raise ValueError(
-            f"A tangent vector at radius {r:.3g} leads to points at distance {d:.3g}, across the origin, with fewer than seven "
-            "digits. Move the points with translate_to_origin."
+            f"A tangent vector at radius {r:.3g} determines this point at distance {d:.3g} to fewer than seven digits. "
+            "Move both points towards the origin with translate_to_origin."
         )
 
 

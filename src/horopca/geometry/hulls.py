@@ -13,7 +13,8 @@ from ._arrays import Array, array_namespace, dot, from_numpy, split_bases, to_nu
 from .models import lift, on_hyperboloid
 
 DEPENDENT = 1e-12  # Vectors are dependent if a singular value is below this fraction of the largest.
-NEAREST_LIGHT = 1e-15  # The least v0^2 - |w|^2 of a unit vector (v0, w): its submanifold is then 17 away from the origin.
+NEAREST_LIGHT = 1e-15
+"""Lower bound of v0^2 - |w|^2 of a unit vector (v0, w), whose smaller values are rounding: a submanifold at distance 17."""
 
 
 def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None) -> np.ndarray:

@@ -101,7 +101,8 @@ def radius(x: Array) -> Array:
 def gap(x: Array, y: Array) -> Array:
     """4 sinh^2(d(x, y) / 2) = <x - y, x - y>, shape (...)."""
     # in polar coordinates (r = |s|, u = s/r) this is a sum of squares:
-    #   4 sinh^2((rho - rho')/2) + r r' |u - u'|^2,  the first term again without a transcendental function
+    #   4 sinh^2((rho - rho')/2) + r r' |u - u'|^2,   rho = asinh(r);
+    # `polar_gap` writes the first term as a fraction, without transcendental functions
     t, r, u = polar(x)
     t_y, r_y, u_y = polar(y)
     turn = u - u_y

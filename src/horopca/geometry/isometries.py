@@ -170,7 +170,7 @@ class Frame(NamedTuple):
         return boosted_to_origin(rows, self.mean)
 
 
-def between(old: Frame, new: Frame) -> np.ndarray:
+def change_of_frame(old: Frame, new: Frame) -> np.ndarray:
     """The matrix (d+1, d+1) from coordinates in one frame to coordinates in another."""
     # determined by the images of d+1 points: a product of two boosts would lose digits in proportion to their entries
     d = len(old.mean) - 1

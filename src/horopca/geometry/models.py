@@ -89,8 +89,8 @@ def hyperboloid_to_tangent(x: Array) -> Array:
 
 
 def _poincare_radial(square: Array) -> tuple[Array, Array]:
-    stretch: Any = 2 / _one_minus(square)
-    return stretch - 1, stretch
+    factor: Any = 2 / _one_minus(square)
+    return factor - 1, factor
 
 
 def _lorentz_radial(square: Array) -> tuple[Array, Array]:
@@ -131,7 +131,7 @@ def row_norms(X: np.ndarray) -> np.ndarray:
 
 
 def _halfspace_radius(X: np.ndarray) -> np.ndarray:
-    """The distance from (0, 1) to within a few units, from logarithms alone."""
+    """The distance from (0, 1) to within a few units, computed from logarithms, which do not overflow."""
     height = np.log(X[:, -1])
     aside = np.log(np.abs(X[:, :-1]).max(axis=1, initial=1.0))
     return np.asarray(np.maximum(np.abs(height), 2 * aside - height))
@@ -143,12 +143,12 @@ Domain = Literal["ball", "hyperboloid", "space", "halfspace", "vectors"]
 class Model(NamedTuple):
     """A model of hyperbolic space: its maps, its domain, and how it is validated.
 
-    A model is *radial* if the point of X is (t, stretch * X), where X is without its time and t and stretch are functions of
+    A model is *radial* if the point of X is (t, factor * X), where X is without its time and t and factor are functions of
     |X|^2. Kernels and chunks rely on that.
     """
 
     from_hyperboloid: Callable[[Array], Array]
-    radial: Callable[[Any], tuple[Any, Any]] | None  #: |X|^2 -> (t, stretch); None for the half-space
+    radial: Callable[[Any], tuple[Any, Any]] | None  #: |X|^2 -> (t, factor); None for the half-space
     domain: Domain  #: where its points lie, and so how they are validated
     radius: Callable[[np.ndarray], np.ndarray] | None = None  #: rows (n, m) -> distances from the origin; None in a ball
     time: Literal[0, -1] | None = None  #: the column of the time coordinate
