@@ -33,13 +33,13 @@ class Spine(NamedTuple):
     """
 
     n: np.ndarray  #: (d,), unit
-    kappa: float  #: > 0: K ideal points, as the paper has them; 0: these have merged; < 0: no ideal points span it
+    kappa: float  #: > 0: K distinct ideal points span it, as in the paper; 0: these have merged; < 0: no ideal points span it
     U: np.ndarray  #: (K-1, d), orthonormal, perpendicular to n
     stretch: float = 1.0  #: 1: the projection itself
 
     @property
     def stretched(self) -> bool:
-        """Whether the coordinates are stretched; a stretch that a network learns (a tensor) counts at any value."""
+        """Whether the coordinates are stretched. A stretch that a network learns (a tensor) counts as one, even if it is 1."""
         return not (isinstance(self.stretch, float) and self.stretch == 1)
 
 

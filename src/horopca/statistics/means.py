@@ -18,9 +18,11 @@ from ..geometry.models import hyperboloid_to_tangent
 NEAR_START = 1e-2  # A given start of the median is assumed to be within this distance of it, in units of the spread.
 VALUE_ROUNDING = 1e-14  # A relative change of a variance below this is rounding error.
 NO_GAIN = 1e-12  # A search that finds no better point has converged if the predicted gain is below this fraction.
-MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
+MANY_DIMENSIONS = 512  # In more dimensions d, n < d points are rotated into H^n first: matrices of n x n, not d x d.
+MOST_HALVINGS = 40  # A step that was halved this often is below rounding error.
+SYMMETRIC = 1e-6  # Data is symmetric about an axis if the third moment is below this fraction of the absolute third moment.
 
-Sides = tuple[np.ndarray, ...]  # which fix the signs of axes: see `sides_of_axes`
+Sides = tuple[np.ndarray, ...]  # What the signs of axes are chosen by: see `sides_of_axes`.
 
 
 class Status(Enum):
@@ -175,7 +177,7 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
     like = next(points.chunks()).t
     value, gradient, hessian = newton_terms(points, m, smoothing, weights)
     median, before = smoothing < np.inf, np.inf
-    # `tol` is relative to `unit`; steps below `near` shrink quadratically, or else they are rounding
+    # `tol` is relative to `unit`. Newton steps shorter than `near` shrink quadratically, or else they are rounding error
     unit, near = (smoothing, smoothing) if median else (1 + np.sqrt(value), 1e-2)
     status = Status.MAX_ITER
     n_iter = 0
@@ -190,15 +192,16 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             status = Status.CONVERGED
             break
         gain = gradient @ step
-        blind = gain <= VALUE_ROUNDING * value  # rounding hides the change of the value: the Newton step is taken as it is
+        blind = gain <= VALUE_ROUNDING * value  # rounding hides the change of the value, so the step is taken without a check
         if size > before / 2 and (size < near or blind):  # Newton steps shrink fast until rounding stops them
             status = Status.AT_ROUNDING
             break
         before = size
+        # a step that is long, but does not change the value: the minimum is a segment, as between two halves of a line
         if blind and smoothing < size and size > 1e-6 * value:
             status = Status.NOT_UNIQUE
             break
-        for _ in range(40):
+        for _ in range(MOST_HALVINGS):
             with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is halved
                 candidate = exp_from(m, step)
                 terms = newton_terms(points, candidate, smoothing, weights)
@@ -238,9 +241,9 @@ def weighted_mean(points: Points, function: Callable[[Chunk, Any], Any], weights
 def newton_terms(
     points: Points, m: np.ndarray, smoothing: float = np.inf, weights: Any = None
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Variance at m, minus half its gradient, and half its Hessian, in the tangent space at m translated to the origin.
+    """The variance about m, minus half its gradient, and half its Hessian, in the tangent space at m translated to the origin.
 
-    With a smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
+    With a finite smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
     """
 
     def terms(chunk: Chunk, weight: Any) -> tuple[float, np.ndarray, np.ndarray]:
@@ -260,7 +263,7 @@ def newton_terms(
 
 
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """exp at m of a tangent vector (d,) at the origin, translated to m."""
+    """The point exp_m(v'), where v' is a tangent vector v (d,) at the origin, translated to m (d+1,)."""
     size = np.linalg.norm(v)
     return to_numpy(translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m))
 
@@ -326,7 +329,7 @@ def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, 
 
 
 def sides_of_axes(along: Array, weights: np.ndarray | None = None) -> Sides:
-    """The sums of cubes and of absolute cubes, the largest and the least coordinate (n, K) along axes, for `axis_signs`."""
+    """For `axis_signs`, of coordinates (n, K) along axes: sums of the cubes, sums of their absolute values, maxima, minima."""
     xp = array_namespace(along)
     w = xp.ones_like(along[:, 0]) if weights is None else from_numpy(weights, like=along)
     cubes = along * along * along
@@ -336,7 +339,7 @@ def sides_of_axes(along: Array, weights: np.ndarray | None = None) -> Sides:
 def axis_signs(sides: Sides) -> np.ndarray:
     """Signs (K,) that make the third moment along each axis positive or, if it vanishes, the farthest coordinate."""
     third, size, largest, least = sides
-    return np.where(np.where(np.abs(third) > 1e-6 * size, third, largest + least) < 0, -1.0, 1.0)
+    return np.where(np.where(np.abs(third) > SYMMETRIC * size, third, largest + least) < 0, -1.0, 1.0)
 
 
 def _span(points: Points) -> np.ndarray | None:
@@ -363,9 +366,9 @@ def frame_of(y: Array, centre: np.ndarray | None = None, weights: Any = None) ->
 
 
 def rotated_towards(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
-    """The frame rotated about its origin to bring points y (n, K+1) as near as possible to the points `wanted` (n, K+1).
+    """The frame, rotated about its origin so that the coordinates of points y (n, K+1) are closest to the points `wanted`.
 
-    Near in the sense of least squares in tangent coordinates. The rotation or reflection has a closed form (Procrustes).
+    Closest in the sense of least squares in tangent coordinates. The rotation or reflection has a closed form (Procrustes).
     """
     seen, there = (hyperboloid_to_tangent(x) for x in (frame.enter(y), wanted))
     left, _, right = np.linalg.svd(there.T @ seen)
