@@ -85,6 +85,7 @@ LAST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time last), but"
 OTHERS = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
 FAR = "Y must lie within hyperbolic distance 175 of the origin (the range of float64), but"
 NEARER = "Divide the data by a scale, or pass a curvature closer to 0."
+OUT = "Leave such rows out."
 HEIGHT = "Y must have heights > 0 in its last column (model='halfspace'), but"
 IN = [0.1, 0.2]  # a point of every model without a time
 
@@ -94,7 +95,7 @@ IN = [0.1, 0.2]  # a point of every model without a time
     [
         ("poincare", -1.0, [IN, [np.nan, 0]],
          "Y must be finite, but row 8 contains NaN or infinity. Drop or repair such rows."),
-        ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is on the boundary {RIM.format('')}"),
+        ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is on the boundary, {RIM.format('')}"),
         ("klein", -1.0, [IN, [0, 1.005], [1, 0]],
          f"{UNIT} 2 of rows 7 to 9 have norm >= 1 (row 8 has norm 1.005). That is on the boundary, or outside it by at most "
          "0.005, " + RIM.format("")),
@@ -108,7 +109,10 @@ IN = [0.1, 0.2]  # a point of every model without a time
          f"{FIRST.format(1)} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz", -0.25, [[3, 1, 0], [1e200, 1e200, 0], [2, 0, 0]],
          f"{FIRST.format(4)} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
-        ("lorentz", -0.25, [[1e200, 0, 1e200], [2, 0, 0]], f"{FAR} row 7 is at 460.517. {NEARER}"),
+        ("lorentz", -0.25, [[1e200, 0, 1e200], [2, 0, 0]], f"{FAR} row 7 is at 460.517. {OUT}"),
+        ("lorentz", -1.0, [[3, 0, 1], [20, np.sqrt(392), 0]],
+         f"{FIRST.format(1)} 2 of rows 7 to 8 do not (row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125). "
+         "All rows fit this curvature: pass curvature=-0.125."),
         ("lorentz-time-last", -1.0, [[3, 2, 2]],
          f"{LAST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time first: pass model='lorentz'."),
         ("lorentz", -1.0, [[2, 2, 3]],
@@ -116,7 +120,7 @@ IN = [0.1, 0.2]  # a point of every model without a time
          "model='lorentz-time-last'."),
         ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
         ("halfspace", -1.0, [IN, [3, 0]], f"{HEIGHT} row 8 has height 0."),
-        ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {NEARER}"),
+        ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {OUT}"),
         ("tangent", -4.0, [[60, 80], IN], f"{FAR} row 7 is at 200. {NEARER}"),
     ],
 )  # fmt: skip

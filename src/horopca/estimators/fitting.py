@@ -22,7 +22,7 @@ from .._input.rows import Rows, check_rows
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.result import Ending
 from ..geometry import origin
-from ..geometry._arrays import Array, to_numpy
+from ..geometry._arrays import Array, as_floats, to_numpy
 from ..geometry._points import TranslatedPoints
 from ..statistics import Mean, mean_square_distance
 from ..statistics.means import principal_axes
@@ -144,10 +144,10 @@ def check_point(estimator: Any, name: str, words: tuple[str | None, ...]) -> np.
     value = getattr(estimator, name)
     if value is None or isinstance(value, str):
         if value not in words:
-            said = " or ".join(repr(word) for word in words if word is not None)
-            raise ValueError(f"{name} must be {said} or a point in the model of X, but is {value!r}.")
+            said = "".join(f"{word!r}, " for word in words if word is not None)
+            raise ValueError(f"{name} must be {said.removesuffix(', ')} or a point in the model of X, but is {value!r}.")
         return origin(fitted_coordinates(estimator).dimension(estimator.n_features_in_)) if value == "origin" else None
-    point = to_numpy(value)
+    point = to_numpy(as_floats(value, name))
     if point.shape != (estimator.n_features_in_,):
         raise ValueError(
             f"{name} must be one point in the model of X, of shape ({estimator.n_features_in_},), but has shape {point.shape}."

@@ -279,7 +279,7 @@ class HoroPCA(HyperbolicReduction):
         )
         if begun and (self._reservoir.model, self._reservoir.curvature) != coordinates:
             raise ValueError(
-                f"model and curvature must be those of the batches before, {self._reservoir.model!r} and "
+                f"model and curvature must be those of the previous batches, {self._reservoir.model!r} and "
                 f"{self._reservoir.curvature:g}, but are {coordinates.model!r} and {coordinates.curvature:g}. "
                 "Call fit to start again."
             )
