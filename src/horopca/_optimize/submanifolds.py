@@ -198,13 +198,13 @@ def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, 
 
 def _best_ascent(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
     """The best ascent from some parameters; the second round also compares the starts themselves."""
-    n_init, _, max_iter, tol, progress, _ = options
+    n_init, _, max_iter, tol, log, _ = options
     objective_for = lambda round: submanifold_objective(sample.take(slice(round.rows)), name)
     first = Round(2 * n_init, FEW_ROWS, 0, 12, tol=tol)
     last = [Round(n_init, EXHAUSTIVE_ROWS, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
-    found = successive_halving(objective_for, family, starts, [first], progress)[0].points
+    found = successive_halving(objective_for, family, starts, [first], log)[0].points
     rounds = last[: 1 + (sample.size > EXHAUSTIVE_ROWS)]
-    return successive_halving(objective_for, family, np.concatenate([found, starts]), rounds, progress)[0]
+    return successive_halving(objective_for, family, np.concatenate([found, starts]), rounds, log)[0]
 
 
 def _search_inside(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
@@ -237,7 +237,7 @@ def _joined(flag: Flag, before: Flag) -> Flag:
 
 def search_pga(sample: Sample, K: int, name: str, greedy: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """The best K-dimensional submanifold through the origin and those inside it; if `greedy`, one direction after another."""
-    whole, quiet = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
+    whole, quiet = np.eye(sample.dimension + 1), options._replace(log=lambda *_: None)
     if greedy or K == sample.dimension:
         return _one_by_one(sample, K, whole[:, 1:], name, options)
     starts = [space_form_pca(sample, K, True, power) for power in (0.0, 1.0)]
@@ -254,13 +254,13 @@ def search_bsa(sample: Sample, K: int, through: bool, last: bool, options: Searc
     With `last`, that of dimension K has the least unexplained variance, and the others are the best inside it. With `through`,
     all pass through the origin.
     """
-    whole, quiet = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
+    whole, quiet = np.eye(sample.dimension + 1), options._replace(log=lambda *_: None)
     starts = [space_form_pca(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
-    for origin in sorted({True, through}):  # the family that passes through the origin is contained in the other
-        starts += [*_hull_starts(sample, K, origin, "residual", options.n_init, rng)]
+    for through_origin in [True] if through else [False, True]:  # submanifolds through the origin are in both families
+        starts += [*_hull_starts(sample, K, through_origin, "residual", options.n_init, rng)]
     starts.append(_one_by_one(sample, K, whole[:, 1:], "residual", quiet).bases[-1])
     lines, hulls = _hull_starts(sample, 1, through, "residual", options.n_init, rng), starts[3:6]
-    starts += [np.concatenate([line, A[2:]]) for line in lines for A in hulls]  # good lines, extended by other points
+    starts += [np.concatenate([line, A[2:]]) for line in lines for A in hulls]  # good lines, with points of three random hulls
     if not last:
         return _search_inside(sample, "flag", whole, starts, int(not through), options)
     best = _search_inside(sample, "residual", whole, starts, 0 if through else K, options)

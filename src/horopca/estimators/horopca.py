@@ -59,8 +59,8 @@ class HoroPCA(HyperbolicReduction):
         centred at the geometric median rather than the mean. "auto" means "distortion" with a stretch, else "variance".
     stretch : bool, default=False
         Whether to learn a stretch of the image, which restores the length that dropping dimensions costs. It lowers the
-        distortion, by 29 to 61 % on the data of the paper, but some distances grow (by at most ``stretch_bound_``). It
-        implies ``spine="free"``, ``objective="distortion"`` and ``strategy="joint"``.
+        distortion, by 29 to 61 % on the data of the paper (compared with the defaults), but some distances grow (by at most
+        ``stretch_bound_``). It implies ``spine="free"``, ``objective="distortion"`` and ``strategy="joint"``.
     model : str, default="poincare"
         Coordinates of the input and of the output, a key of `horopca.geometry.MODELS`, or "auto" for the only model that the
         rows fit. ``fit`` raises a ValueError if several do.
@@ -89,8 +89,8 @@ class HoroPCA(HyperbolicReduction):
         Seed for the sample of many points (see ``pairs``). With fewer points the result does not depend on it, nor on the order
         of the points.
     n_jobs : int or None, default=None
-        The number of threads for more than a few thousand points; -1 means one per core. None means as many as BLAS is set to
-        use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
+        The number of threads for arrays of more than 8 million numbers; -1 means one per core. None means as many as BLAS is
+        set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
     verbose : int, default=0
         If 1, print a line to stderr after each round of the search.
 
@@ -374,7 +374,7 @@ class HoroPCA(HyperbolicReduction):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Points in the model and curvature.
+            Points in the estimator's model and curvature.
 
         Returns
         -------
