@@ -141,6 +141,14 @@ def test_every_array_library_has_the_same_mean(xp):
     assert np.allclose(principal_axes(xp.asarray(x))[0], principal_axes(x)[0])
 
 
+def test_the_last_smoothing_of_the_median_is_tol_times_the_spread():
+    x = cloud(60, 4, radius=5)
+    exact = frechet_median(x).point
+    away = [distance(frechet_median(x, tol=tol).point, exact) for tol in (1.0, 0.1, 1e-3)]
+    assert away[0] > away[1] > away[2] > 0
+    assert away[0] < distance(frechet_mean(x).point, exact)
+
+
 def test_no_steps_return_the_start():
     x = cloud(5, 2)
     for count in (0, -1):

@@ -77,9 +77,9 @@ class HoroPCA(HyperbolicReduction):
         a thousand points; 96 for up to four thousand points if the objective is the distortion or the robust one.
     pairs : "auto", "all" or int, default="auto"
         The number of pairs per point in the last round of the search. "auto" uses all pairs of up to 2048 points, and about a
-        million pairs of more points (for the distortion, up to 1024 points and a quarter of a million pairs). More than 65536
-        points (fewer in more than 128 dimensions, at least 16384) are searched on a random sample of that size, with a quarter
-        of a million pairs. "all" uses every pair of all points, which is slow.
+        million pairs of more points (for the distortion, up to 1024 points and a quarter of a million pairs); with more than 8
+        components, fewer. More than 65536 points (fewer in more than 128 dimensions, at least 16384) are searched on a random
+        sample of that size, with a quarter of a million pairs. "all" uses every pair of all points, which is slow.
     max_iter : int, default=500
         The largest number of iterations of the last round.
     tol : "auto" or float, default="auto"

@@ -160,8 +160,9 @@ def frechet_median(
     weights = as_weights(weights, points.shape[0])
     m = _start(points, weights) if start is None else as_point(start, points.shape[1], "start")
     spread, steps = float(np.sqrt(newton_terms(points, m, weights=weights)[0])), 0
-    least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
-    if spread <= least:  # all points coincide
+    rounding = 1e-14 * m[0]  # of the points, as a distance
+    least = max(tol * spread, rounding)
+    if spread <= rounding:  # all points coincide
         return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, Status.AT_ROUNDING)
     smoothing = spread if start is None else NEAR_START * spread
     while True:
