@@ -129,6 +129,7 @@ def images_kernel(
     inside = square < tl.load(numbers + 1)  # false for NaN
     if LORENTZ:
         time = tl.load(X + rows * stride, mask=live, other=1.0).to(tl.float64) * scale
+        # 1e-4 is HYPERBOLOID_SLACK
         inside = inside & (time > 0.0) & (tl.abs(time * time - square - 1.0) <= 1e-4 * (1.0 + time * time))
     flags = (live & (inside == 0)).to(tl.int64) << 32
     if K > 0:
@@ -147,6 +148,7 @@ def images_kernel(
         r = 0.5 * (c + root)
         if BEYOND:
             r = tl.where(c >= 0.0, r, -2.0 * kappa * size * _reciprocal(root + tl.abs(c)))
+        # the test of `Slide.images`
         fine = inside & (error * t * (error * t) < tl.maximum(c * c, under)) & (error * t < 1.0) & (under > 1e-6 * c * c)
         high = size * _reciprocal(r)
         image, total = (), t * 0.0

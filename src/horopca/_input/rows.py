@@ -57,7 +57,7 @@ class Rows(Points):
         return self.coordinates.chunk(self.raw(rows), self.start + rows.start)
 
     def points(self, indices: np.ndarray) -> Any:
-        """The points (m, d+1) at some indices, on the device of the array if that is a GPU; on the host otherwise."""
+        """The points (m, d+1) at some indices: a tensor on a GPU if the array is one, else a NumPy array."""
         raw = self.raw(indices)
         return self.coordinates.to_hyperboloid(to_numpy(raw) if on_host(raw) or not is_torch_array(raw) else raw.detach())
 

@@ -33,7 +33,9 @@ EXCHANGE_POINTS = 128  # Data points tried in place of each point of a hull. 64 
 SWEEPS = 2  # Every point of a hull is exchanged this many times: a third gains 0.03 % at most (paper's data).
 
 Bases = Sequence[np.ndarray]
-Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+PointProfile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""A function of one point: of q, the squared length B of the part of s inside the submanifold, and t. It returns its value and
+its derivative with respect to q."""
 
 
 # ---------------------------------------------------------------- objectives
@@ -41,22 +43,24 @@ Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.nd
 
 def squared_distance_to(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distance to the submanifold, and its derivative in q."""
-    a = np.sqrt(q + 1e-300)
+    a = np.sqrt(q + 1e-300)  # not 0, since the derivative divides by it
     D = np.arcsinh(a)
     return D * D, D / (a * np.sqrt(1 + q))
 
 
 def squared_distance_within(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Squared distance of the projection from the origin, if the submanifold contains it, and its derivative in q.
+    """Squared distance between the origin and the projection, for a submanifold through the origin, and its derivative in q.
 
-    B is the squared length of the part of s inside the submanifold, t^2 = 1 + B + q.
+    There t^2 = 1 + B + q.
     """
     b = np.sqrt(B + 1e-300)
     r = np.arcsinh(b / np.sqrt(1 + q))
     return r * r, -r * t / (b * (1 + q))
 
 
-def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def mean_over_points(
+    sample: Sample, A: np.ndarray, profile: PointProfile, gradient: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """Means (S,) of a profile over the points, for submanifolds spanned by A (S, K+1, d+1), and gradients in A."""
     t, s = sample.columns[0], sample.columns[1:]
     if A.shape[1] == len(sample.columns):  # all of H^d
@@ -68,7 +72,7 @@ def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile, gradient: 
     return np.where(np.isfinite(values), values, np.inf), G
 
 
-def _mean_of_block(sample: Sample, A: np.ndarray, profile: Profile, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
+def _mean_of_block(sample: Sample, A: np.ndarray, profile: PointProfile, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
     V = split_bases(A)
     length = np.linalg.norm(V[:, 0, 1:], axis=1)
     kappa = np.maximum((V[:, 0, 0] - length) / (V[:, 0, 0] + length), NEAREST_LIGHT)[:, None]

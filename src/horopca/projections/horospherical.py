@@ -234,12 +234,12 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
 
 # ---------------------------------------------------------------- many spines at once, with the gradient
 
-Pullback = Callable[[Any], np.ndarray]  # gradients (S, K, n) in the images to gradients (S, K, d+1) in the bases
+ImagePullback = Callable[[Any], np.ndarray]  # from gradients (S, K, n) in the images to gradients (S, K, d+1) in the bases
 
 
 def project(
     columns: Array, floor: Array, bases: np.ndarray, log_stretch: np.ndarray | None = None, *, precise: bool = True
-) -> tuple[Array, Array, Pullback]:
+) -> tuple[Array, Array, ImagePullback]:
     """Project points on the spans of bases (S, K, d+1), stretched by exp(log_stretch) (S,).
 
     `columns` (d+1, n) holds points of the hyperboloid; if all bases are in a subspace, only the coordinates in it. `floor` (n,)

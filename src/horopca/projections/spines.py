@@ -23,6 +23,7 @@ import numpy as np
 from ..geometry._arrays import split_bases, to_numpy
 from ..geometry.hulls import DEPENDENT, unit_rows
 
+KAPPA_ROUNDING = 1e-9  # A kappa closer to 0 than this counts as 0, that of merged ideal points.
 NO_DIRECTION = 1e-15  # The rounding of float64: a pole with a shorter space part is at the origin and has no direction.
 
 
@@ -217,7 +218,7 @@ def nested_ideal_points(bases: list[np.ndarray]) -> np.ndarray | None:
     points = []
     for k, basis in enumerate(bases):
         n, kappa, U, _ = spine_of(basis)
-        if kappa < -1e-9 or (k == 0 and kappa > 1e-9):
+        if kappa < -KAPPA_ROUNDING or (k == 0 and kappa > KAPPA_ROUNDING):
             return None
         p, arm = n * (1 - kappa) / (1 + kappa), 2 * np.sqrt(max(kappa, 0.0)) / (1 + kappa)
         if k > 0:  # the functional on V_k that vanishes on V_{k-1}, at (1, p) and along U
