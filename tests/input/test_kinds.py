@@ -15,11 +15,13 @@ from horopca.cli.options import MODELS as CHOICES
 from horopca.geometry import (
     MODELS,
     ModelName,
+    busemann,
     clip,
     distance,
     from_hyperboloid,
     geodesic_hull,
     geodesic_projection,
+    horosphere,
     ideal_endpoint,
     lift,
     pairwise_distance,
@@ -85,6 +87,8 @@ def test_public_geometry_takes_lists_data_frames_and_whole_numbers():
         (lambda: to_hyperboloid([[1.0, -2.0]], "halfspace"), ValueError, "heights > 0 in its last column, but has -2"),
         (lambda: to_hyperboloid([[400.0, 0.0]], "tangent"), ValueError, "within radius 355 of the origin"),
         (lambda: to_hyperboloid([[1e160, 0.0]], "lorentz-space"), ValueError, "within radius 355 of the origin"),
+        *((lambda f=f: f(), ValueError, "q must contain ideal points, which are unit vectors, but has a norm of 2")
+          for f in (lambda: busemann(x, 2 * np.eye(3)[0]), lambda: horosphere(2 * np.eye(3)[0], x))),
         (lambda: ideal_endpoint(x, 0 * x), ValueError, "v must contain tangent vectors that are not 0"),
         *((lambda m=m: clip(X, m), ValueError, "^margin must be a fraction") for m in (2.0, 1.0, -0.1, np.nan, "a", None)),
         *((lambda r=r: clip(X, 0.1, radius=r), ValueError, "^radius must be a positive number") for r in (0.0, -1.0)),

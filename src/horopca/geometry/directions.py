@@ -17,6 +17,7 @@ from .isometries import translate, translate_ideal
 from .models import FLAT, to_hyperboloid
 
 FARTHEST_TANGENT = 1e8  # The largest t = cosh(radius) of a point with tangent vectors: they have eight digits there.
+UNIT_ERROR = 1e-2  # A unit vector in half precision has a norm this close to 1.
 MOST_LOSS = 1e9  # The largest factor by which the rounding of a tangent vector may grow: seven digits are left.
 
 
@@ -149,6 +150,18 @@ def _check_loss(x: Array, y: Array, cosh: Array) -> None:
         )
 
 
+def _check_unit(q: Array) -> None:
+    """Raise ValueError if ideal points are not unit vectors. NumPy only: a check on a device would block."""
+    if not is_numpy(q):
+        return
+    size = norm(q)
+    if (far := np.abs(size - 1)).max(initial=0) > UNIT_ERROR:
+        raise ValueError(
+            f"q must contain ideal points, which are unit vectors, but has a norm of {size.flat[far.argmax()]:.6g}. Divide its "
+            "rows by their norms."
+        )
+
+
 def ideal_endpoint(x: Array, v: Array) -> Array:
     """The ideal point at the end of a geodesic ray.
 
@@ -187,7 +200,7 @@ def busemann(x: Array, q: Array) -> Array:
     x : array of shape (..., d + 1)
         Points of the hyperboloid.
     q : array of shape (..., d)
-        Ideal points, unit vectors.
+        Ideal points, unit vectors. NumPy arrays are checked.
 
     Returns
     -------
@@ -206,6 +219,7 @@ def busemann(x: Array, q: Array) -> Array:
     >>> busemann(x, np.array([1.0, 0.0])).round(6)  # in the ball, log(|q - z|^2 / (1 - |z|^2))
     array([ 0.      , -1.098612])
     """
+    _check_unit(q)
     xp = array_namespace(x, q)
     return xp.log(light_cone(x, q)[0])
 
@@ -239,5 +253,6 @@ def horosphere(q: Array, x: Array) -> tuple[Array, Array]:
     >>> horosphere(np.array([1.0, 0.0]), origin(2))
     (array([0.5, 0. ]), np.float64(0.5))
     """
+    _check_unit(q)
     level: Any = light_cone(x, q)[0]
     return q / (1 + level)[..., None], level / (1 + level)
