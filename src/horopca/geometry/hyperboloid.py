@@ -119,7 +119,7 @@ def polar_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
 
 
 def at_origin(linear: Array, there: Array) -> Array:
-    """Zeros with the gradient of `linear` where s is 0, and zeros elsewhere: |s| and s/|s| have no gradient there."""
+    """`linear` at the points `there`, whose s is 0, and zero elsewhere. It adds 0, and the gradient that |s| and s/|s| lack."""
     xp = array_namespace(linear)
     return xp.where(there, linear, xp.zeros_like(linear))
 
