@@ -23,7 +23,7 @@ from horopca.embed import TreeEmbedding
 from horopca.estimators.parallel_analysis import look_dependent
 from horopca.geometry import align, distance, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
 from horopca.geometry._arrays import unit
-from horopca.geometry.isometries import Frame, between
+from horopca.geometry.isometries import Frame, change_of_frame
 from horopca.metrics import average_distortion, bootstrap, component_curve
 from horopca.projections import Spine, slide, spine_basis
 from horopca.projections.spines import spine_angle
@@ -97,7 +97,7 @@ def coverage(model: Model, seed: int) -> tuple[bool, float]:
     d, (X, mean, directions, groups) = model.d, planted(model, np.random.default_rng([model.K, seed]))
     fit = HoroPCA(model.K, spine="free", n_init=1, model="tangent").fit(X)
     found = bootstrap(fit, X, n_resamples=REFITS, groups=groups, random_state=seed)
-    there = between(Frame(mean, np.eye(d)), Frame(fit._mean, np.eye(d))).T
+    there = change_of_frame(Frame(mean, np.eye(d)), Frame(fit._mean, np.eye(d))).T
     angle = spine_angle(spine_basis(fit.spine_), np.pad(directions, ((0, 0), (1, 0))) @ there)
     spine = Spine(directions[0], -1.0, directions[1:])
     truth = to_hyperboloid(slide(translate_to_origin(to_hyperboloid(X, "tangent"), mean), spine), "halfspace")
@@ -278,7 +278,7 @@ def turn(objective: str, share: float, seed: int) -> float:
     fit = HoroPCA(2, objective=objective, n_init=4, model="tangent").fit(
         at_the_rim(found, share, np.random.default_rng([seed, 1]))
     )
-    seen = spine_basis(fit.spine_) @ between(Frame(fit._mean, np.eye(6)), Frame(found.mean, np.eye(6))).T
+    seen = spine_basis(fit.spine_) @ change_of_frame(Frame(fit._mean, np.eye(6)), Frame(found.mean, np.eye(6))).T
     return float(np.degrees(spine_angle(seen[:, 1:], found.directions)))
 
 

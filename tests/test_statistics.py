@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud, rotation, turned
-from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate, translate_to_origin
+from horopca.geometry import distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate, translate_to_origin
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics.means import Status, frechet_mean, frechet_means, frechet_median, principal_axes, variance_about
 from horopca.statistics.pairs import mean_square_distance, pair_distances, sampled_mean_square_distance
@@ -141,6 +141,21 @@ def test_every_array_library_has_the_same_mean(xp):
     assert np.allclose(principal_axes(xp.asarray(x))[0], principal_axes(x)[0])
 
 
+def test_the_last_smoothing_of_the_median_is_tol_times_the_spread():
+    x = cloud(60, 4, radius=5)
+    exact = frechet_median(x).point
+    away = [distance(frechet_median(x, tol=tol).point, exact) for tol in (1.0, 0.1, 1e-3)]
+    assert away[0] > away[1] > away[2] > 0
+    assert away[0] < distance(frechet_mean(x).point, exact)
+
+
+def test_no_steps_return_the_start():
+    x = cloud(5, 2)
+    for count in (0, -1):
+        mean = frechet_mean(x, start=x[0], max_iter=count)
+        assert not mean.converged and mean.n_iter == 0 and np.array_equal(mean.point, x[0])
+
+
 def test_errors_of_the_mean_and_the_median():
     x = cloud(5, 2)
     for middle in (frechet_mean, frechet_median):
@@ -152,6 +167,16 @@ def test_errors_of_the_mean_and_the_median():
         for weights in (np.zeros(5), [-1, 1, 1, 1, 1], [np.nan, 1, 1, 1, 1]):
             with pytest.raises(ValueError, match="weights must be finite and non-negative, and not all zero"):
                 call(x, weights=weights)
+        with pytest.raises(ValueError, match="weights must be an array of numbers"):
+            call(x, weights=["a"] * 5)
+    for wrong in (x[0, 1:], 0 * x[0], np.nan * x[0]):
+        for call in (lambda point: frechet_mean(x, start=point), lambda point: variance_about(x, point)):
+            with pytest.raises(ValueError, match=r"(start|point) must be a point of the hyperboloid of shape \(3,\)"):
+                call(wrong)
+    ball = from_hyperboloid(x, "poincare")
+    for function in (frechet_mean, frechet_median, mean_square_distance):
+        with pytest.raises(ValueError, match=r"time first, but row 0 is .* Convert points of other models with to_hyperboloid"):
+            function(ball)
     x[1, 1] = np.nan
     for function in (frechet_mean, frechet_median, mean_square_distance):
         with pytest.raises(ValueError, match="x must hold finite points"):

@@ -36,8 +36,8 @@ from .geometry import (
     translate_to_origin,
 )
 from .geometry._arrays import to_numpy
-from .projections import Spine, slide, spine_basis, spine_from_basis, unslide
-from .projections.spines import NO_DIRECTION
+from .projections import Spine, slide, spine_basis, unslide
+from .projections.spines import NO_DIRECTION, spine_of
 
 __all__ = ["HoroProjection"]
 
@@ -190,7 +190,7 @@ class HoroProjection(nn.Module):
     def spine(self) -> Spine:
         """The current spine as an estimator stores it, in NumPy arrays."""
         stretch = 1.0 if self.log_stretch is None else float(np.exp(self.log_stretch.item()))
-        return spine_from_basis(to_numpy(self.basis), stretch)
+        return spine_of(to_numpy(self.basis), stretch)
 
     def pair_variance(
         self, X: Tensor, curvature: Any = None, *, n_pairs: int | None = None, generator: torch.Generator | None = None

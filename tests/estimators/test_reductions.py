@@ -287,7 +287,7 @@ def test_errors_of_components(X, name, K, n, message):
         (HoroPCA(stretch=2.0), r"stretch must be True or False, but is 2\.0"),
         (HoroPCA(0.9, stretch=True), r"n_components must be a whole number or None, but is 0\.9"),
         (HoroPCA(tol="small"), "tol must be a positive number, but is 'small'"),
-        (HoroPCA(centre="root"), "centre must be 'mean' or 'origin' or a point in the model of X, but is 'root'."),
+        (HoroPCA(centre="root"), "centre must be 'mean', 'origin' or a point in the model of X, but is 'root'."),
         (HoroPCA(warm_start=1), "warm_start must be True or False, but is 1."),
         (HoroPCA(0.5, warm_start=True), "n_components must be a whole number or None if warm_start=True"),
     ],

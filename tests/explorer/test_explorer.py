@@ -267,7 +267,7 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
     ("points", "options", "message"),
     [
         (np.empty((0, 2)), {}, "but is empty"),
-        ([[1.0, 0.0], [0.0, 0.5]], {}, r"on the boundary probably by rounding: horopca\.geometry\.clip"),  # as in plots
+        ([[1.0, 0.0], [0.0, 0.5]], {}, r"on the boundary, probably by rounding: horopca\.geometry\.clip"),  # as in plots
         (Y, {"values": [1.0]}, rf"values 'Value' must have one number for each of {len(Y)} points, but has shape \(1,\)"),
         (Y, {"values": {"kind": LABELS}}, "values 'kind' must be numbers, but contains something else"),
         (Y, {"original": Y[:3]}, "original must have one row .* but has 3"),

@@ -149,6 +149,15 @@ def test_a_ray_leads_to_its_endpoint():
     assert np.allclose(geo.busemann(ahead, q) - geo.busemann(x, q), -5, atol=1e-8)
 
 
+@pytest.mark.parametrize("radius", [5.0, 10.0, 14.0, 18.0])
+def test_an_endpoint_is_as_accurate_as_the_tangent_vector(radius):
+    """The direction of a tangent vector is known to 1e-16 e^radius; e^radius is also the factor from q to its angle at x."""
+    x, w = lift(np.sinh(radius) * directions(20, 3)), directions(20, 3, seed=1)
+    v = np.array([geo.transport(geo.origin(3), a, np.concatenate([[0.0], b])) for a, b in zip(x, w, strict=True)])
+    # ten times the rounding unit: a few roundings of the entries of v, in each of four coordinates
+    assert np.allclose(translate_ideal_to_origin(geo.ideal_endpoint(x, v), x), w, atol=2e-15 * np.exp(radius))
+
+
 # ---- array libraries
 
 

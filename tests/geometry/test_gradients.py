@@ -5,6 +5,7 @@ import pytest
 
 from horopca import geometry as geo
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
+from horopca.geometry.isometries import translate_ideal
 
 torch = pytest.importorskip("torch")
 
@@ -32,6 +33,8 @@ BOTH = {
     "pairwise_distance": lambda s, y: geo.pairwise_distance(lift(s[:4]), lift(y[2:])),
     "log": lambda s, y: geo.log(lift(s), lift(y)),
     "exp": lambda s, v: geo.exp(lift(s), tangent(s, v)),
+    "ideal_endpoint": lambda s, v: geo.ideal_endpoint(lift(s), tangent(s, v + 4)),
+    "translate_ideal": lambda s, y: translate_ideal(Q + 0 * s, lift(y)) * lift(s)[:, :1],
     "transport": lambda s, y: geo.transport(lift(s), lift(y), tangent(s, torch.ones_like(s))),
     "geodesic": lambda s, y: geo.geodesic(lift(s), lift(y), 0.3),
     "busemann": lambda s, y: geo.busemann(lift(s), Q) - geo.busemann(lift(y), Q),

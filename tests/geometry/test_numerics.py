@@ -114,7 +114,7 @@ def test_exp_undoes_log_to_seven_digits_or_raises(radius):
         return
     outward = log(x, translate(lift(np.sinh(1.0) * unit(x[1:])), x))
     for call in (lambda: log(x, y), lambda: exp(x, -2 * radius * outward)):
-        with pytest.raises(ValueError, match=rf"at radius {radius:g} leads to points at distance .* fewer than seven digits"):
+        with pytest.raises(ValueError, match=rf"at radius {radius:g} determines this point at distance .* seven digits"):
             call()
 
 

@@ -66,7 +66,7 @@ def test_arguments_that_contradict_the_manifold_of_a_parameter_are_an_error():
         lambda: horopca.metrics.frechet_variance(points),
         lambda: horopca.HoroPCA(1).partial_fit(plain).partial_fit(points),
     ):
-        with pytest.raises(ValueError, match=r"curvature must .*(agree with the manifold|those of the batches before)"):
+        with pytest.raises(ValueError, match=r"curvature must .*(agree with the manifold|those of the previous batches)"):
             call()
     euclidean = geoopt.ManifoldTensor(0.1 * vectors())  # the default, which states no model
     assert horopca.TangentPCA(2, curvature=-0.5).fit(euclidean).curvature_ == -0.5

@@ -110,7 +110,7 @@ def test_auto_of_whole_numbers_and_streams():
     ("X", "expected"),
     [
         (2 * Z, "model='auto' is ambiguous: the rows of X could be 'lorentz-space' or 'tangent' (norms from 0.429"),
-        (1e80 * Z, "model='auto' is ambiguous: the rows of X could be of no model at this curvature (norms from "),
+        (1e80 * Z, "model='auto' found no model that the rows of X fit (norms from "),
         (2 * x, "X must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but 50 of rows 0 to 49 do not"),
         (np.append(x, [[np.nan, 0, 0, 0, 0]], axis=0), "X must be finite, but row 50"),
         (Z[:0], "X must have at least 1 row"),

@@ -101,5 +101,5 @@ def test_a_stream_begins_with_one_point_and_ends_with_fit():
     with pytest.raises(NotFittedError):  # a fit of other points is forgotten
         HoroPCA(random_state=0, n_init=1).fit(clusters(60, 4)).partial_fit(X[:1]).transform(X)
     for other in ({"model": "klein"}, {"model": "poincare", "curvature": np.array([-2.0])}):
-        with pytest.raises(ValueError, match="model and curvature must be those of the batches before, 'poincare' and -1, but"):
+        with pytest.raises(ValueError, match="must be those of the previous batches, 'poincare' and -1, but"):
             pca.set_params(**other).partial_fit(0.5 * X)

@@ -71,6 +71,7 @@ FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time first), but"
 OTHERS = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
 FAR = "Y must lie within hyperbolic distance 175 of the origin (the range of float64), but"
 NEARER = "Divide the data by a scale, or pass a curvature closer to 0."
+OUT = "Leave such rows out."
 HEIGHT = "Y must have heights > 0 in its last column (model='halfspace'), but"
 IN = [0.1, 0.2]  # a point of every model without a time
 
@@ -90,11 +91,15 @@ IN = [0.1, 0.2]  # a point of every model without a time
          f"curvature=-0.0392 (radius 5.05); {EUCLIDEAN}"),
         ("lorentz", -1.0, [[1, 0, 0], [3, 0, 1]],
          f"{FIRST} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
+        ("lorentz", -1.0, [[3, 0, 1], [20, np.sqrt(392), 0]],
+         f"{FIRST} 2 of rows 7 to 8 do not (row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125). "
+         "All rows fit this curvature: pass curvature=-0.125."),
         ("lorentz", -1.0, [[2, 2, 3]],
          f"{FIRST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time last: pass "
          "model='lorentz-time-last'."),
         ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
         ("halfspace", -1.0, [IN, [3, 0]], f"{HEIGHT} row 8 has height 0."),
+        ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {OUT}"),
         ("tangent", -4.0, [[60, 80], IN], f"{FAR} row 7 is at 200. {NEARER}"),
     ],
 )  # fmt: skip

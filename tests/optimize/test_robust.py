@@ -6,7 +6,7 @@ import pytest
 from clouds import cloud
 from horopca import HoroPCA
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate
-from horopca.geometry.isometries import Frame, between
+from horopca.geometry.isometries import Frame, change_of_frame
 from horopca.projections import spine_basis
 from horopca.statistics.pairs import lower_quartile_distance
 
@@ -31,7 +31,7 @@ def moved_to_the_rim(x, mean, axis, share, sides=(-1.0, 1.0), radius=30.0):
 def turned_from(fit, mean, plane):
     """The largest angle, in degrees, between a plane (2, d) at a point and what a fitted spine spans there."""
     eye = np.eye(len(mean) - 1)
-    there = (spine_basis(fit.spine_) @ between(Frame(fit._mean, eye), Frame(mean, eye)).T)[:, 1:]
+    there = (spine_basis(fit.spine_) @ change_of_frame(Frame(fit._mean, eye), Frame(mean, eye)).T)[:, 1:]
     across = np.linalg.svd(np.linalg.qr(there.T)[0].T @ plane.T, compute_uv=False)
     return np.degrees(np.arccos(min(across[-1], 1.0)))
 

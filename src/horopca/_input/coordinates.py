@@ -48,12 +48,12 @@ class Coordinates(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """A length at curvature -1 divided by the same length at this curvature."""
+        """The factor from lengths at this curvature to the same lengths at curvature -1."""
         return (-self.curvature) ** 0.5  # of a tensor too, which a network computed
 
     @property
     def unit(self) -> float:
-        """Coordinates at curvature -1 divided by the coordinates of the same point at this curvature."""
+        """The factor from coordinates at this curvature to those of the same point at curvature -1."""
         return self.scale if self.row.scaled else 1.0
 
     def to_hyperboloid(self, X: Array) -> Array:
@@ -67,8 +67,8 @@ class Coordinates(NamedTuple):
         if self.row.radial is None:
             return Chunk.of(self.to_hyperboloid(X), start)
         space = xp.astype(X[:, self.row.space], xp.float64, copy=False)
-        t, stretch = self.row.radial(dot(space, space) * self.scale**2)
-        return Chunk(space, stretch * self.scale, t, start)
+        t, factor = self.row.radial(dot(space, space) * self.scale**2)
+        return Chunk(space, factor * self.scale, t, start)
 
     def from_hyperboloid(self, x: Array, dtype: Any) -> Array:
         """Points of the hyperboloid in these coordinates, in a dtype. Raises ValueError if they are too large for it."""
@@ -83,7 +83,7 @@ class Coordinates(NamedTuple):
         return xp.astype(X, dtype, copy=False)
 
     def in_model(self, x: Array, dtype: Any) -> Array:
-        """Points of the hyperboloid in these coordinates, inside a ball by as much as a dtype can tell."""
+        """Points of the hyperboloid in these coordinates; in a ball, so far inside that rounding to a dtype keeps them so."""
         X = self.row.from_hyperboloid(x)
         if self.row.domain == "ball":
             X = clip(X, 4 * float(array_namespace(x).finfo(dtype).eps))
@@ -144,7 +144,8 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
         if row.radius is not None:
             radius = row.radius(to_numpy(X) if coordinates.unit == 1 else to_numpy(X) * coordinates.unit)
             rule = f"{name} must lie within hyperbolic distance {reach:g} of the origin (the range of float64)"
-            remedy = "Divide the data by a scale, or pass a curvature closer to 0."
+            scalable = row.domain in ("space", "vectors")  # in other models a multiple of a point is no point, or as far away
+            remedy = "Divide the data by a scale, or pass a curvature closer to 0." if scalable else "Leave such rows out."
             _raise_for(radius > reach, start, rule, "do not", lambda k: f"is at {radius[k]:.6g}", remedy)
 
 
@@ -168,9 +169,9 @@ def _check_ball(rows: np.ndarray, square: np.ndarray, coordinates: Coordinates, 
     size = np.hypot.reduce(rows, axis=1, initial=0.0)
     largest, own = float(size.max()), coordinates.curvature != -1
     if (over := largest - radius) * coordinates.scale < NEAR_BOUNDARY:
-        beyond = f", or outside it by at most {over:.2g}," if over > 0 else ""
+        beyond = f", or outside it by at most {over:.2g}" if over > 0 else ""
         remedy = (
-            f"That is on the boundary{beyond} probably by rounding: horopca.geometry.clip({name}, 1e-5"
+            f"That is on the boundary{beyond}, probably by rounding: horopca.geometry.clip({name}, 1e-5"
             f"{f', radius={radius:.6g}' if own else ''}) moves such rows inside (on the command line, --clip 1e-5)."
         )
     else:
@@ -199,6 +200,10 @@ def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str
     where: dict[int | None, str] = {0: "first", -1: "last"}
     rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / scale**2:.6g}, t > 0 (time {where[row.time]})"
     remedy = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
+    nearest = np.abs(t).argmin()  # the row whose curvature has lost the fewest digits
+    if len(rows) > 1 and 0 < square[nearest] < np.inf:
+        if not off_hyperboloid(rows, row, 1 / np.sqrt(square[nearest]), slack)[1].any():
+            remedy = f"All rows fit this curvature: pass curvature={-1 / square[nearest]:.6g}."
     for model, other in TIMED.items():
         if not off_hyperboloid(rows, other, scale, slack)[1].any():
             remedy = f"They do with the time {where[other.time]}: pass model={model!r}."

@@ -12,6 +12,7 @@ from array_api_compat import is_cupy_array, is_torch_array
 
 from ..geometry import MODELS, lift
 from ..geometry._arrays import Array, array_namespace
+from ..geometry.models import ON_BOUNDARY
 from .coordinates import LARGEST_RADIUS
 
 MOST_COMPONENTS = 8  # With more components a matrix product is as fast as a kernel.
@@ -27,7 +28,7 @@ def _square_bound(model: str) -> float:
     """A bound such that rows with a smaller |X|^2 are certainly points of a model."""
     row = MODELS[model]
     if row.domain == "ball":
-        return 1 - 1e-12
+        return 1 - ON_BOUNDARY
     X = row.from_hyperboloid(lift(np.array([np.sinh(CERTAIN_RADIUS)])))[row.space]
     return float(X @ X)
 

@@ -51,13 +51,13 @@ def _reciprocal(x):
 
 @jit
 def _radial(square, MODEL: tl.constexpr):
-    """t and stretch of points at |X|^2 = square: `Model.radial` of the model."""
+    """t and factor of points at |X|^2 = square: `Model.radial` of the model."""
     if MODEL == "lorentz" or MODEL == "lorentz-space":
         t = _root(1.0 + square)
         return t, t * 0.0 + 1.0
     if MODEL == "poincare":
-        stretch = 2.0 * _reciprocal(1.0 - square)
-        return stretch - 1.0, stretch
+        factor = 2.0 * _reciprocal(1.0 - square)
+        return factor - 1.0, factor
     if MODEL == "klein":
         t = _rsqrt(1.0 - square)
         return t, t
@@ -129,15 +129,16 @@ def images_kernel(
     inside = square < tl.load(numbers + 1)  # false for NaN
     if LORENTZ:
         time = tl.load(X + rows * stride, mask=live, other=1.0).to(tl.float64) * scale
+        # 1e-4 is HYPERBOLOID_SLACK
         inside = inside & (time > 0.0) & (tl.abs(time * time - square - 1.0) <= 1e-4 * (1.0 + time * time))
     flags = (live & (inside == 0)).to(tl.int64) << 32
     if K > 0:
         kappa, error, most = tl.load(numbers + 2), tl.load(numbers + 3), tl.load(numbers + 4)
-        t, stretch = _radial(tl.where(inside, square, 0.0), MODEL)
+        t, factor = _radial(tl.where(inside, square, 0.0), MODEL)
         kept, size = (), t * 0.0 + 1.0
         for k in tl.static_range(K):
             sum_at += n
-            y = tl.load(vectors + k * (D + 1)) * t + tl.load(sum_at, mask=live, other=0.0) * (stretch * scale)
+            y = tl.load(vectors + k * (D + 1)) * t + tl.load(sum_at, mask=live, other=0.0) * (factor * scale)
             kept = kept + (y,)
             if k > 0:
                 size += y * y
@@ -147,6 +148,7 @@ def images_kernel(
         r = 0.5 * (c + root)
         if BEYOND:
             r = tl.where(c >= 0.0, r, -2.0 * kappa * size * _reciprocal(root + tl.abs(c)))
+        # the test of `Slide.images`
         fine = inside & (error * t * (error * t) < tl.maximum(c * c, under)) & (error * t < 1.0) & (under > 1e-6 * c * c)
         high = size * _reciprocal(r)
         image, total = (), t * 0.0

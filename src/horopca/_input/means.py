@@ -28,11 +28,11 @@ def mean_of(rows: Rows) -> Mean:
 
 
 def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
-    """The Fréchet mean of many rows, from that of a random sample (m, d+1) of them (`first`), in few passes.
+    """The Fréchet mean of many rows, in few passes over them, from a random sample (m, d+1) of them.
 
-    Newton's method with the gradient of all rows and the Hessian of the sample, which Broyden's rule corrects after each step.
-    A pass (two products with the user's own array) divides the error by about the square root of the sample size, and later
-    passes by more.
+    `first` is the mean of the sample, if it is known. From there Newton's method takes the gradient of all rows and the Hessian
+    of the sample, which Broyden's rule corrects after each step. The first pass (two products with the user's array) divides
+    the error by about the square root of the sample size, and later passes divide it by more.
     """
     weights = rows.weights
     first = frechet_mean(sample) if first is None else first
@@ -42,11 +42,11 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
     inverse = np.linalg.inv(newton_terms(Points(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
-        variance, force = weighted_mean(rows, partial(_sums_about, m), weights)
+        variance, pull = weighted_mean(rows, partial(_sums_about, m), weights)
         if not variance <= before * (1 + 1e-12):
             break
         before, last, last_size = variance, gradient, float(np.linalg.norm(step))
-        gradient = boosted_to_origin(force, m)[1:]
+        gradient = boosted_to_origin(pull, m)[1:]
         if last_size > 0:  # Broyden's update of the inverse Hessian by the last step
             change = inverse @ (last - gradient)
             inverse += np.outer(step - change, step @ inverse) / (step @ change)
@@ -60,10 +60,10 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
 
 
 def _sums_about(m: np.ndarray, chunk: Chunk, weights: Array) -> tuple[float, np.ndarray]:
-    """The weighted sums of d^2 and of d / sinh d times the points of a chunk, d their distances from m (d+1,)."""
+    """The weighted sums of d^2 and of d / sinh(d) x over the points x of a chunk, where d is the distance from m (d+1,)."""
     xp = array_namespace(chunk.t)
-    against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
-    cosh = chunk.products(against[None, :])[0, :]
+    reflected = from_numpy(np.concatenate([m[:1], -m[1:]]), chunk.t)  # whose Euclidean products are cosh(d) = -<m, x>
+    cosh = chunk.products(reflected[None, :])[0, :]
     cosh = xp.where(cosh > 1, cosh, xp.ones_like(cosh))
     sinh = xp.sqrt(cosh - 1) * xp.sqrt(cosh + 1)
     d = xp.log(cosh + sinh)

@@ -57,7 +57,7 @@ class Rows(Points):
         return self.coordinates.chunk(self.raw(rows), self.start + rows.start)
 
     def points(self, indices: np.ndarray) -> Any:
-        """The points (m, d+1) at some indices, on the device of the array if that is a GPU; on the host otherwise."""
+        """The points (m, d+1) at some indices: a tensor on a GPU if the array is one, else a NumPy array."""
         raw = self.raw(indices)
         return self.coordinates.to_hyperboloid(to_numpy(raw) if on_host(raw) or not is_torch_array(raw) else raw.detach())
 
@@ -110,8 +110,10 @@ def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> C
     X = check_rows(X, anything, name=name, points=False).X
     x, eps = to_numpy(X) * anything.scale, float(array_namespace(X).finfo(X.dtype).eps)
     found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)]]), x.shape[1], eps)
+    if not found.candidates:
+        raise ValueError(f"model='auto' found no model that the rows of {name} fit ({found.evidence}). Pass a model.")
     if found.coordinates is None:
-        could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
+        could = " or ".join(map(repr, found.candidates))
         raise ValueError(f"model='auto' is ambiguous: the rows of {name} could be {could} ({found.evidence}). Pass a model.")
     return check_coordinates(found.coordinates.model, curvature)
 

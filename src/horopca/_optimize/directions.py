@@ -96,6 +96,7 @@ def _best_next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: f
     """The ascent to the direction that adds most generalised variance to the directions q."""
 
     def over(rows: int) -> Batched:
+        # at least eight points for each coordinate of the regression
         return generalised_variance(sample.take(slice(max(rows, 8 * (len(q) + 1)))), q)
 
     starts = _starts(sample, 8 * n_init, rng)
@@ -105,9 +106,10 @@ def _best_next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: f
 
 
 def _starts(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Both ends of the principal axes, and directions of points of the sample (count, 1, d)."""
+    """Starts (S, 1, d): both ends of the principal axes, and directions of points of the sample."""
     d = sample.dimension
     axes = np.eye(d)[: max(1, count // 4)]
+    # perturbed, so that points at the origin, and points that are drawn twice, have directions of their own
     points = sample.columns[1:, rng.integers(sample.size, size=count)].T + 1e-3 * rng.standard_normal((count, d))
     return np.concatenate([axes, -axes, unit(points)])[:, None, :]
 

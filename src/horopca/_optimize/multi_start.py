@@ -22,19 +22,19 @@ from ..projections.spines import (
     ideal_spines,
     one_more_vector,
     spine_basis,
-    spine_from_basis,
+    spine_of,
 )
 from ..statistics.pairs import pair_offsets
 from .lbfgs import Ascents, Status, compose, maximise
 from .objectives import FEW_ROWS, OBJECTIVES, SHARPEST, SUBSET_ROWS, Objective, Sample, as_sample, objective_over
 
-Progress = Callable[[str], None]  # called with a line for each round
+Log = Callable[[str], None]  # Called with a line of text after each round.
 
 FIRST_SOFTNESS = 0.1  # Of the first round: about the distortion that fits end with, so that no single pair has a kink.
 CANDIDATES = 8  # Candidates that are evaluated for each ascent: an evaluation costs a tenth of an ascent.
 LEAST_PAIRS = 1 << 12  # Pairs in every round: with fewer, sampling noise decides which ascents continue.
-MANY_AXES = 64  # In more dimensions all rounds but the last two use only the first principal axes, at least this many.
-AXES_PER_COMPONENT = 4  # With more than 16 components, MANY_AXES are fewer than four for each; then these are used.
+MANY_AXES = 64  # In more dimensions all rounds but the last two use only the first principal axes: this many,
+AXES_PER_COMPONENT = 4  # or this many for each component, if that is more.
 MANY_COMPONENTS = 8  # More components use a quarter of the starts: their optima differ by less (measured at K = 50).
 SINGLE_STARTS = 24  # Factor of n_init for the first component of few points: without it, random points (100 x 20) lose 1 %.
 PERTURBATION = 0.05
@@ -45,9 +45,8 @@ EQUAL_VALUES = 1e-3  # Different optima whose values differ by less than this fr
 DIFFERENT_ANGLE = 0.1  # Optima are different if the angle between their spines (radians) is larger than this.
 SAME_ANGLE = 0.02  # Ascents whose spines differ by less than this angle (radians) lead to the same optimum.
 MERGED_KAPPA = 1e-7  # Below this kappa, where two ideal points are 1e-3 radians apart (4 sqrt(kappa)), they count as one.
-HOP_ASCENTS = 8  # The best ascents, which hop. Four find the same on three of four data sets, and 0.8 % less on CS Ph.D.
-# Lengths of the jumps, in turn. Five, with twice the jumps, lose 0.5 % on CS Ph.D. (four seeds).
-HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)
+HOP_ASCENTS = 8  # The number of ascents that hop, the best ones. Four find the same except on CS Ph.D., where they lose 0.8 %.
+HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)  # In turn. Five lengths, with twice as many hops, lose 0.5 % on CS Ph.D. (four seeds).
 
 NEAR_GIVEN = 0.1  # Distance of starts from a given ideal point: 0.03 finds the same optima, 1 five times less often.
 # Data directions that are tried as one more component. With four components of five data sets, 8 lose up to 0.1 % of the
@@ -67,13 +66,13 @@ class Round(NamedTuple):
 
 
 class SearchOptions(NamedTuple):
-    """How hard to search."""
+    """How many starts, pairs and steps a search takes."""
 
     n_init: int  # starts of ascents
     n_offsets: int  # pairs of each point in the last round; n: all pairs
     max_iter: int  # of the last round
     tol: float
-    progress: Progress = lambda *_: None
+    log: Log = lambda _: None
     warm: list[np.ndarray] | None = None  # bases of an earlier solution: one more start
 
 
@@ -82,7 +81,7 @@ NEXT_OPTIONS = SearchOptions(n_init=3, n_offsets=16, max_iter=50, tol=1e-5)
 
 
 class Flag(NamedTuple):
-    """A nested sequence of spines V_1 < ... < V_K, and how the search for them ended."""
+    """A nested sequence of spines V_1 < ... < V_K (a flag of subspaces), and how the search for them ended."""
 
     bases: list[np.ndarray]  # k-th of shape (k, d+1); with a stretch, the last has one more column
     n_iter: int
@@ -91,7 +90,7 @@ class Flag(NamedTuple):
 
 
 def successive_halving(
-    objective_for: Callable[[Round], Objective], family: Family, points: np.ndarray, rounds: Sequence[Round], progress: Progress
+    objective_for: Callable[[Round], Objective], family: Family, points: np.ndarray, rounds: Sequence[Round], log: Log
 ) -> tuple[Ascents, bool]:
     """Successive halving: each round evaluates all points on its own pairs, and starts ascents at the best distinct ones.
 
@@ -111,7 +110,7 @@ def successive_halving(
                     chosen.append(int(k))
             order = np.array(chosen)
         found = maximise(compose(objective, family), points[order[: round.starts]], max_iter=round.iterations, tol=round.tol)
-        progress(f"round {number + 1}, {len(found.values)} starts, best {found.values.max():.6g}")
+        log(f"round {number + 1}, {len(found.values)} starts, best {found.values.max():.6g}")
         points = found.points
     return found.best(), several
 
@@ -125,7 +124,7 @@ def _squared_sines(bases: np.ndarray) -> np.ndarray:
 
 
 class Search(NamedTuple):
-    """An objective, the points, and how hard to search."""
+    """The points, the objective and the options of a search."""
 
     sample: Sample
     objective: str
@@ -157,7 +156,7 @@ class Search(NamedTuple):
 
     def ascend(self, family: Family, points: np.ndarray, rounds: Sequence[Round]) -> tuple[Ascents, bool]:
         """Successive halving in a family, over the given rounds."""
-        return successive_halving(self.objective_for, family, points, rounds, self.options.progress)
+        return successive_halving(self.objective_for, family, points, rounds, self.options.log)
 
     def uses_hopping(self) -> bool:
         """Whether the search includes `basin_hopping`.
@@ -171,13 +170,13 @@ class Search(NamedTuple):
     def basin_hopping(self, family: Family, points: np.ndarray) -> np.ndarray:
         """Points of a family that the best ascents reach by basin hopping, best first.
 
-        For every length in turn, each ascent makes some random jumps, ascends from all of them, ascends further from the best
+        For every length in turn, each ascent makes some random hops, ascends from all of them, ascends further from the best
         one, and moves there if its value is higher. With a stretch the objective has a kink at every pair, and so more optima
         than the starts lead to.
         """
         d, size = self.sample.dimension + 1, self.sample.size
         # with 8 pairs of each of more than a thousand points, the distortion ends 0.6 % higher (mean of five data sets)
-        n_offsets, jumps = 2 * LEAST_PAIRS // size if size < 2 * FEW_ROWS else 4, max(2, FEW_ROWS // size)
+        n_offsets, hops = 2 * LEAST_PAIRS // size if size < 2 * FEW_ROWS else 4, max(2, FEW_ROWS // size)
 
         def climb(round: Round) -> Callable[[np.ndarray], Ascents]:
             objective = compose(self.objective_for(round), family)
@@ -193,11 +192,11 @@ class Search(NamedTuple):
         soft, sharp = climb(first), climb(Round(0, size, n_offsets, 20, 0.01, tol))
         best = sharp(self.ascend(family, scaled(points), [first])[0].points)
         for length in HOP_LENGTHS:
-            ahead = np.repeat(best.points, jumps, axis=0)
+            ahead = np.repeat(best.points, hops, axis=0)
             ahead = ahead + length * (self.rng.random(ahead.shape) < 0.5) * self.rng.standard_normal(ahead.shape)
             landed = soft(scaled(ahead))
-            own = np.arange(0, len(ahead), jumps)  # the first jump of each ascent
-            ends = sharp(landed.points[own + landed.values.reshape(-1, jumps).argmax(axis=1)])
+            own = np.arange(0, len(ahead), hops)  # the first hop of each ascent
+            ends = sharp(landed.points[own + landed.values.reshape(-1, hops).argmax(axis=1)])
             higher = ends.values > best.values
             best.points[higher], best.values[higher] = ends.points[higher], ends.values[higher]
         return best.best().points
@@ -210,6 +209,7 @@ def data_directions(sample: Sample, shape: tuple[int, int], rng: np.random.Gener
         picks = rng.random((count, n)).argpartition(K - 1, axis=-1)[:, :K]
     else:
         picks = rng.integers(n, size=shape)
+    # 1e-9: points on one ray have the same direction, and equal ideal points would not span a spine
     u = directions[picks] + (PERTURBATION if perturbed else 1e-9) * rng.standard_normal((*shape, sample.dimension))
     return np.asarray(u / np.linalg.norm(u, axis=-1, keepdims=True))
 
@@ -339,7 +339,7 @@ def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarr
     This K-dimensional problem runs on the host: on a GPU it takes a third longer (0.32 s, not 0.24, for K = 8 on an H200).
     """
     K, size = len(basis), basis.size
-    n_init = 8 if size < 200 else 4 if size < 5000 else 2
+    n_init = 8 if size < 200 else 4 if size < 5000 else 2  # fewer where an ascent takes longer
     axes = np.linalg.qr(basis[:, 1:].T)[0]
     few = search.sample.take(slice(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS))
     weights = None if few.weights is None else to_numpy(few.weights)
@@ -350,7 +350,7 @@ def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarr
     if free:
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
     else:
-        n, kappa, U, _ = spine_from_basis(basis)
+        n, kappa, U, _ = spine_of(basis)
         merged = kappa < MERGED_KAPPA  # a single ideal point: it comes first, then directions orthogonal to it
         kappa = 0.0 if merged else kappa
         pole, U0 = spine_basis(Spine(n, kappa, U))[:1], np.pad(U, ((0, 0), (1, 0)))

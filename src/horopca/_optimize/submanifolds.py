@@ -33,7 +33,9 @@ EXCHANGE_POINTS = 128  # Data points tried in place of each point of a hull. 64 
 SWEEPS = 2  # Every point of a hull is exchanged this many times: a third gains 0.03 % at most (paper's data).
 
 Bases = Sequence[np.ndarray]
-Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+PointProfile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""A function of one point: of q, the squared length B of the part of s inside the submanifold, and t. It returns its value and
+its derivative with respect to q."""
 
 
 # ---------------------------------------------------------------- objectives
@@ -41,22 +43,24 @@ Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.nd
 
 def squared_distance_to(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distance to the submanifold, and its derivative in q."""
-    a = np.sqrt(q + 1e-300)
+    a = np.sqrt(q + 1e-300)  # not 0, since the derivative divides by it
     D = np.arcsinh(a)
     return D * D, D / (a * np.sqrt(1 + q))
 
 
 def squared_distance_within(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Squared distance of the projection from the origin, if the submanifold contains it, and its derivative in q.
+    """Squared distance between the origin and the projection, for a submanifold through the origin, and its derivative in q.
 
-    B is the squared length of the part of s inside the submanifold, t^2 = 1 + B + q.
+    There t^2 = 1 + B + q.
     """
     b = np.sqrt(B + 1e-300)
     r = np.arcsinh(b / np.sqrt(1 + q))
     return r * r, -r * t / (b * (1 + q))
 
 
-def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def mean_over_points(
+    sample: Sample, A: np.ndarray, profile: PointProfile, gradient: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """Means (S,) of a profile over the points, for submanifolds spanned by A (S, K+1, d+1), and gradients in A."""
     t, s = sample.columns[0], sample.columns[1:]
     if A.shape[1] == len(sample.columns):  # all of H^d
@@ -68,7 +72,7 @@ def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile, gradient: 
     return np.where(np.isfinite(values), values, np.inf), G
 
 
-def _mean_of_block(sample: Sample, A: np.ndarray, profile: Profile, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
+def _mean_of_block(sample: Sample, A: np.ndarray, profile: PointProfile, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
     V = split_bases(A)
     length = np.linalg.norm(V[:, 0, 1:], axis=1)
     kappa = np.maximum((V[:, 0, 0] - length) / (V[:, 0, 0] + length), NEAREST_LIGHT)[:, None]
@@ -198,13 +202,13 @@ def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, 
 
 def _best_ascent(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
     """The best ascent from some parameters; the second round also compares the starts themselves."""
-    n_init, _, max_iter, tol, progress, _ = options
+    n_init, _, max_iter, tol, log, _ = options
     objective_for = lambda round: submanifold_objective(sample.take(slice(round.rows)), name)
     first = Round(2 * n_init, FEW_ROWS, 0, 12, tol=tol)
     last = [Round(n_init, EXHAUSTIVE_ROWS, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
-    found = successive_halving(objective_for, family, starts, [first], progress)[0].points
+    found = successive_halving(objective_for, family, starts, [first], log)[0].points
     rounds = last[: 1 + (sample.size > EXHAUSTIVE_ROWS)]
-    return successive_halving(objective_for, family, np.concatenate([found, starts]), rounds, progress)[0]
+    return successive_halving(objective_for, family, np.concatenate([found, starts]), rounds, log)[0]
 
 
 def _search_inside(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
@@ -237,7 +241,7 @@ def _joined(flag: Flag, before: Flag) -> Flag:
 
 def search_pga(sample: Sample, K: int, name: str, greedy: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """The best K-dimensional submanifold through the origin and those inside it; if `greedy`, one direction after another."""
-    whole, quiet = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
+    whole, quiet = np.eye(sample.dimension + 1), options._replace(log=lambda *_: None)
     if greedy or K == sample.dimension:
         return _one_by_one(sample, K, whole[:, 1:], name, options)
     starts = [space_form_pca(sample, K, True, power) for power in (0.0, 1.0)]
@@ -254,13 +258,13 @@ def search_bsa(sample: Sample, K: int, through: bool, last: bool, options: Searc
     With `last`, that of dimension K has the least unexplained variance, and the others are the best inside it. With `through`,
     all pass through the origin.
     """
-    whole, quiet = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
+    whole, quiet = np.eye(sample.dimension + 1), options._replace(log=lambda *_: None)
     starts = [space_form_pca(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
-    for origin in sorted({True, through}):  # the family that passes through the origin is contained in the other
-        starts += [*_hull_starts(sample, K, origin, "residual", options.n_init, rng)]
+    for through_origin in [True] if through else [False, True]:  # submanifolds through the origin are in both families
+        starts += [*_hull_starts(sample, K, through_origin, "residual", options.n_init, rng)]
     starts.append(_one_by_one(sample, K, whole[:, 1:], "residual", quiet).bases[-1])
     lines, hulls = _hull_starts(sample, 1, through, "residual", options.n_init, rng), starts[3:6]
-    starts += [np.concatenate([line, A[2:]]) for line in lines for A in hulls]  # good lines, extended by other points
+    starts += [np.concatenate([line, A[2:]]) for line in lines for A in hulls]  # good lines, with points of three random hulls
     if not last:
         return _search_inside(sample, "flag", whole, starts, int(not through), options)
     best = _search_inside(sample, "residual", whole, starts, 0 if through else K, options)

@@ -36,8 +36,8 @@ OPTIONAL_STATE = ("_centre", "_mean", "_reach", "_weights")
 def new_fit(estimator: Any, X: Any, *, min_rows: int = 2, reach: float = LARGEST_RADIUS, points: bool = True) -> Iterator[Rows]:
     """Delete the fitted attributes, validate X and yield its rows; restore the attributes if the fit fails or is interrupted.
 
-    Stores the model and the curvature, which `transform` uses, as ``model_`` and ``curvature_``. If X does not hold `points`,
-    they are those of the images.
+    Stores the model and the curvature, which `transform` uses, as ``model_`` and ``curvature_``. If X does not hold `points`
+    (but distances, for example), these are the model and the curvature of the images.
     """
     with restore_on_error(estimator):
         for name in list(vars(estimator)):
@@ -105,7 +105,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
 
     @abstractmethod
     def _fit_rows(self, rows: Rows) -> Ending:
-        """Learn from validated points."""
+        """Learn from validated points; return how the fit ended."""
 
     @abstractmethod
     def _transform_rows(self, rows: Rows) -> Any:
@@ -128,7 +128,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
         return range(self.n_components_, self.n_components_ + 1)
 
     def _as_chosen(self) -> Any:
-        """The estimator to save or to fit again, with the parameters that the fit has chosen."""
+        """The estimator to save or to fit again: itself, or one with the parameters that its fit has chosen."""
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -221,7 +221,7 @@ class HyperbolicReduction(Transformer):
     space, carried to the origin along a geodesic; other kinds of components have names of their own (``ideal_points_``,
     ``reference_points_``). ``explained_variance_`` is what each component adds to the pair variance (mean squared distance over
     ordered pairs) of the images, and ``explained_variance_ratio_`` the same divided by the ``total_variance_`` of the points.
-    They are measured on a sample of large data, and above 3000 points on half a million pairs. A map that may lengthen
+    They are measured on a sample of large data, and above 3000 points on a quarter of a million pairs. A map that may lengthen
     distances can have ratios that sum to more than 1, or that are negative. ``objective_`` is what the fit optimises, and
     `score` measures.
     """
@@ -312,7 +312,7 @@ class HyperbolicReduction(Transformer):
 
 
 def check_reduction(model: Any) -> None:
-    """Raise an error unless `model` is a fitted reduction."""
+    """Raise ValueError if `model` is not a reduction, and NotFittedError if it is not fitted."""
     if not isinstance(model, HyperbolicReduction):
         raise ValueError(f"model must be a reduction of this package, such as HoroPCA, but is {model!r:.60}.")
     check_is_fitted(model)

@@ -17,7 +17,7 @@ from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread, run_jobs
 from .._optimize.multi_start import Search, search_joint, search_next
 from ..geometry import pairwise_distance
-from ..projections.spines import spine_from_basis
+from ..projections.spines import spine_of
 from ..statistics.pairs import relative_change
 from .base import HyperbolicReduction
 from .fitting import warn_caller
@@ -254,7 +254,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
             basis = search_joint(Search(sample, name, options, np.random.default_rng(0)), k, spine == "free").bases[-1]
         else:
             basis = search_next(sample, basis[:, : d + 1], spine == "free", name)
-        along = spine_from_basis(basis[:, : d + 1], float(np.exp(basis[:, d + 1 :].sum())))
+        along = spine_of(basis[:, : d + 1], float(np.exp(basis[:, d + 1 :].sum())))
         yield partial(lambda along, y: np.asarray(spine_images(frame.enter(y), along)), along)
 
 

@@ -22,7 +22,7 @@ from .._input.rows import Rows, check_rows
 from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.result import Ending
 from ..geometry import origin
-from ..geometry._arrays import Array, to_numpy
+from ..geometry._arrays import Array, as_floats, to_numpy
 from ..geometry._points import TranslatedPoints
 from ..statistics import Mean, mean_square_distance
 from ..statistics.means import principal_axes
@@ -74,9 +74,9 @@ def fitted_coordinates(estimator: Any) -> Coordinates:
 
 
 def check_components(n_components: Any, d: int | None, n: int) -> int | float:
-    """Validate n_components for n points of dimension d, if known: a number, or the fraction of the variance to keep.
+    """The number of components, or the fraction of the variance to keep, for n points of dimension d (None if unknown).
 
-    None means all. For a fraction see `fewest_components`.
+    Raises ValueError if n_components is not valid. `fewest_components` finds the number for a fraction.
     """
     if n_components is None:
         return n if d is None else min(d, n)
@@ -92,17 +92,17 @@ def check_components(n_components: Any, d: int | None, n: int) -> int | float:
 
 
 def fewest_components(estimator: Any, rows: Rows, share: float) -> tuple[int, Ending]:
-    """Fit the fewest components that keep a fraction `share` of the variance; return their number.
+    """Fit the fewest components that keep a fraction `share` of the variance; return their number and how the fit ended.
 
     The fraction that is kept does not decrease with the number of components. From a first guess the numbers go up or down in
     doubling steps until one keeps too little and another enough, and then by bisection: a good guess takes two fits.
     """
-    few, enough = 0, min(rows.shape[1] - 1, rows.shape[0])  # `few` components keep too little, `enough` enough: all do
+    few, enough = 0, min(rows.shape[1] - 1, rows.shape[0])  # `few` components keep too little; `enough` keep enough, as all do
     K, step = _guess_components(rows, share, enough), 1
     found: tuple[Ending, dict[str, Any]] | None = None
     while found is None or enough - few > 1:
-        ending, everything = estimator._fit_components(rows, K), found is None and K == enough
-        if everything or estimator.explained_variance_ratio_.sum() >= share:
+        ending, all_components = estimator._fit_components(rows, K), found is None and K == enough
+        if all_components or estimator.explained_variance_ratio_.sum() >= share:
             enough, found = K, (ending, vars(estimator).copy())
         else:
             few = K
@@ -144,10 +144,10 @@ def check_point(estimator: Any, name: str, words: tuple[str | None, ...]) -> np.
     value = getattr(estimator, name)
     if value is None or isinstance(value, str):
         if value not in words:
-            said = " or ".join(repr(word) for word in words if word is not None)
-            raise ValueError(f"{name} must be {said} or a point in the model of X, but is {value!r}.")
+            said = "".join(f"{word!r}, " for word in words if word is not None)
+            raise ValueError(f"{name} must be {said.removesuffix(', ')} or a point in the model of X, but is {value!r}.")
         return origin(fitted_coordinates(estimator).dimension(estimator.n_features_in_)) if value == "origin" else None
-    point = to_numpy(value)
+    point = to_numpy(as_floats(value, name))
     if point.shape != (estimator.n_features_in_,):
         raise ValueError(
             f"{name} must be one point in the model of X, of shape ({estimator.n_features_in_},), but has shape {point.shape}."
@@ -214,9 +214,9 @@ def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
     """
     unit = fitted_coordinates(estimator).scale ** 2
     added = np.diff(np.asarray(cumulative, dtype=float), prepend=0.0)
-    nothing = total <= COINCIDENT_VARIANCE  # coinciding points lose nothing
+    coincident = total <= COINCIDENT_VARIANCE  # then the first component keeps all
     estimator.explained_variance_ = added / unit
-    estimator.explained_variance_ratio_ = np.eye(1, len(added))[0] if nothing else added / total
+    estimator.explained_variance_ratio_ = np.eye(1, len(added))[0] if coincident else added / total
     estimator.total_variance_ = float(total) / unit
 
 
@@ -224,7 +224,7 @@ def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
 
 
 def report_end(estimator: Any, ending: Ending) -> None:
-    """Keep how a fit ended; if it did not converge, warn with a remedy.
+    """Store how a fit ended; if it did not converge, warn with a remedy.
 
     ``n_iter_`` is at least 1, as scikit-learn requires: evaluating the start counts as an iteration.
     """
@@ -254,7 +254,7 @@ def search_ending(mean: Mean, flag: Flag, options: SearchOptions) -> Ending:
     also = "; another optimum is equally good" if flag.several and flag.status.converged else ""
     remedy = f"Raise max_iter (now {options.max_iter}) or tol (now {options.tol:g})."
     ending = Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy)
-    return ending if mean.converged else mean_ending(mean)
+    return ending_after(mean, ending)
 
 
 def ending_after(mean: Mean, ending: Ending) -> Ending:

@@ -59,8 +59,8 @@ class HoroPCA(HyperbolicReduction):
         centred at the geometric median rather than the mean. "auto" means "distortion" with a stretch, else "variance".
     stretch : bool, default=False
         Whether to learn a stretch of the image, which restores the length that dropping dimensions costs. It lowers the
-        distortion, by 29 to 61 % on the data of the paper, but some distances grow (by at most ``stretch_bound_``). It
-        implies ``spine="free"``, ``objective="distortion"`` and ``strategy="joint"``.
+        distortion, by 29 to 61 % on the data of the paper (compared with the defaults), but some distances grow (by at most
+        ``stretch_bound_``). It implies ``spine="free"``, ``objective="distortion"`` and ``strategy="joint"``.
     model : str, default="poincare"
         Coordinates of the input and of the output, a key of `horopca.geometry.MODELS`, or "auto" for the only model that the
         rows fit. ``fit`` raises a ValueError if several do.
@@ -78,9 +78,9 @@ class HoroPCA(HyperbolicReduction):
         512 points if it is the Fréchet variance.
     pairs : "auto", "all" or int, default="auto"
         The number of pairs per point in the last round of the search. "auto" uses all pairs of up to 2048 points, and about a
-        million pairs of more points (for the distortion, up to 1024 points and a quarter of a million pairs). More than 65536
-        points (fewer in more than 128 dimensions, at least 16384) are searched on a random sample of that size, with a quarter
-        of a million pairs. "all" uses every pair of all points, which is slow.
+        million pairs of more points (for the distortion, up to 1024 points and a quarter of a million pairs); with more than 8
+        components, fewer. More than 65536 points (fewer in more than 128 dimensions, at least 16384) are searched on a random
+        sample of that size, with a quarter of a million pairs. "all" uses every pair of all points, which is slow.
     max_iter : int, default=500
         The largest number of iterations of the last round.
     tol : "auto" or float, default="auto"
@@ -90,8 +90,8 @@ class HoroPCA(HyperbolicReduction):
         Seed for the sample of many points (see ``pairs``). With fewer points the result does not depend on it, nor on the order
         of the points.
     n_jobs : int or None, default=None
-        The number of threads for more than a few thousand points; -1 means one per core. None means as many as BLAS is set to
-        use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
+        The number of threads for arrays of more than 8 million numbers; -1 means one per core. None means as many as BLAS is
+        set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
     verbose : int, default=0
         If 1, print a line to stderr after each round of the search.
 
@@ -280,7 +280,7 @@ class HoroPCA(HyperbolicReduction):
         )
         if begun and (self._reservoir.model, self._reservoir.curvature) != coordinates:
             raise ValueError(
-                f"model and curvature must be those of the batches before, {self._reservoir.model!r} and "
+                f"model and curvature must be those of the previous batches, {self._reservoir.model!r} and "
                 f"{self._reservoir.curvature:g}, but are {coordinates.model!r} and {coordinates.curvature:g}. "
                 "Call fit to start again."
             )
@@ -375,7 +375,7 @@ class HoroPCA(HyperbolicReduction):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Points in the model and curvature.
+            Points in the estimator's model and curvature.
 
         Returns
         -------

@@ -12,7 +12,7 @@ import numpy as np
 from .._input.arguments import check_choice, check_count, check_verbose
 from .._input.means import mean_of_many
 from .._input.rows import Rows
-from .._optimize.multi_start import Flag, Progress, Search, SearchOptions, search_greedy, search_joint
+from .._optimize.multi_start import Flag, Search, SearchOptions, search_greedy, search_joint
 from .._optimize.objectives import OBJECTIVES, SUBSET_ROWS, ObjectiveName, Sample, as_sample
 from .._optimize.result import Ending
 from ..geometry import lift, pairwise_distance, to_hyperboloid, translate_to_origin
@@ -21,12 +21,12 @@ from ..geometry._points import Chunk
 from ..geometry.isometries import (
     BOOSTABLE_TIME,
     Frame,
-    between,
+    change_of_frame,
     translate_ideal,
     translate_ideal_to_origin,
 )
 from ..projections.horospherical import Slide, slide
-from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
+from ..projections.spines import Spine, nested_ideal_points, spine_of
 from ..statistics.means import Mean, frame_of, frechet_median, principal_axes, rotated_towards
 from ..statistics.pairs import lower_quartile_distance
 from .fitting import (
@@ -74,7 +74,7 @@ def previous_bases(previous: Any, frame: Frame, K: int, columns: int) -> list[np
     found, d = previous._nested_bases, len(frame.axes)
     if len(found.bases) != K or found.bases[-1].shape[1] != columns or len(previous._mean) != d + 1:
         return None
-    there = between(found.frame, frame).T
+    there = change_of_frame(found.frame, frame).T
     return [np.hstack([basis[:, : d + 1] @ there, basis[:, d + 1 :]]) for basis in found.bases]
 
 
@@ -115,9 +115,7 @@ def check_search(estimator: Any) -> tuple[SpineName, str]:
     return spine, objective
 
 
-def search_options(
-    estimator: Any, name: str, n: int, K: int, sampled: bool, progress: Progress = lambda *_: None
-) -> SearchOptions:
+def search_options(estimator: Any, name: str, n: int, K: int, sampled: bool) -> SearchOptions:
     """The options of a search with the objective `name` on n points, which are all points or a sample (`sampled`)."""
     row = OBJECTIVES[name]
     starts = min(AUTO_STARTS["few"], max(AUTO_STARTS["many"], AUTO_STARTS["many"] * 1024 // n))
@@ -134,11 +132,11 @@ def search_options(
         n_offsets = n if n * n <= 4 * LAST_PAIRS and K <= 8 else max(1, pairs // (n * max(1, K // 4)))
     used = "sample" if sampled else "some" if 2 * n_offsets < n else "all"
     tol = AUTO_TOL[used] if estimator.tol == "auto" else estimator.tol
-    return SearchOptions(check_starts(estimator.n_init, starts), n_offsets, estimator.max_iter, tol, progress)
+    return SearchOptions(check_starts(estimator.n_init, starts), n_offsets, estimator.max_iter, tol)
 
 
 def search_rows(columns: int) -> int:
-    """The largest number of points to search on: fewer if they have more than 128 coordinates (64 megabytes)."""
+    """The largest number of points to search on: SEARCH_ROWS of up to 128 coordinates (64 MB), fewer of more coordinates."""
     return max(LEAST_SEARCH_ROWS, min(SEARCH_ROWS, 128 * SEARCH_ROWS // columns))
 
 
@@ -153,9 +151,9 @@ class ChosenRows(NamedTuple):
 
 
 def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> ChosenRows:
-    """All rows, or as many as are searched, drawn by their weights.
+    """All rows, or a random sample of as many as are searched, drawn by their weights.
 
-    All rows are put into an order of their own, and copies of a row become one point of a larger weight.
+    All rows are returned in an order that does not depend on theirs, and copies of a row become one point of a larger weight.
     """
     n, weights, most = rows.shape[0], rows.weights, search_rows(rows.shape[1])
     if n <= most or everything:
@@ -173,7 +171,7 @@ def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chose
 
 
 def distinct_points(x: Array, weights: np.ndarray) -> tuple[Array, np.ndarray | None]:
-    """Different points (m, d+1) of x (n, d+1), and the sums of the weights (n,) of their copies; None if these are equal.
+    """The distinct points (m, d+1) of x (n, d+1), and the total weights (m,) of their copies; None if these are equal.
 
     Their order depends only on the points, so that all later results are the same to the last bit for rows in any order.
     """
@@ -224,7 +222,7 @@ def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.
     if rows is None:
         order = sample.shuffled_order()
         x, sample, weights = x[order[:LEAST_SEARCH_ROWS], :], sample.take(order), None if weights is None else weights[order]
-    options = search_options(estimator, name, sample.size, K, rows is not None, partial(log, estimator))
+    options = search_options(estimator, name, sample.size, K, rows is not None)._replace(log=partial(log, estimator))
     if previous is not None:
         options = options._replace(warm=previous_bases(previous, frame, K, len(frame.axes) + 1 + row.stretched))
     search = search_greedy if estimator.strategy == "greedy" else search_joint
@@ -234,7 +232,7 @@ def learn_components(estimator: Any, chosen: ChosenRows, K: int, rng: np.random.
     elif rows is not None:
         mean = mean_of_many(rows, x[:SUBSET_ROWS, :], mean)
     _store_spines(estimator, to_numpy(mean.point), flag, frame, moved=rows is not None, ideal=spine == "ideal")
-    inside = [spine_from_basis(basis[:, : sample.dimension + 1], estimator.stretch_) for basis in flag.bases]
+    inside = [spine_of(basis[:, : sample.dimension + 1], estimator.stretch_) for basis in flag.bases]
     variances, error = measured_variances(sample.points(), inside, rng, seen, weights)
     kept, total = np.maximum.accumulate(variances[:-1]), variances[-1]
     # a projection of a projection lengthens nothing, so only rounding can break the order
@@ -263,7 +261,7 @@ def _store_frames(
 def _store_spines(estimator: Any, mean: np.ndarray, flag: Flag, frame: Frame, *, moved: bool, ideal: bool) -> None:
     """Store the mean, and the nested spines, their ideal points and the stretch in the frame with the mean at the origin.
 
-    `moved` says that the search was centred elsewhere.
+    `moved` says that the search was centred at another point than the mean; `ideal`, that it was for ideal points.
     """
     d = len(frame.axes)
     bases = [basis[:, : d + 1] for basis in flag.bases]
@@ -271,14 +269,14 @@ def _store_spines(estimator: Any, mean: np.ndarray, flag: Flag, frame: Frame, *,
     q = nested_ideal_points(bases)
     directions = None if q is None else q @ frame.axes
     if moved:
-        there = between(frame, Frame.at(mean)).T
-        spines = [spine_from_basis(basis @ there, stretch) for basis in bases]
+        there = change_of_frame(frame, Frame.at(mean)).T
+        spines = [spine_of(basis @ there, stretch) for basis in bases]
         if ideal:  # rounding must not carry the pole beyond infinity
             spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
         if directions is not None:
             directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
     else:
-        spines = [spine_from_basis(basis, stretch) for basis in bases]
+        spines = [spine_of(basis, stretch) for basis in bases]
         spines = [spine._replace(n=spine.n @ frame.axes, U=spine.U @ frame.axes) for spine in spines]
     estimator._nested_bases, estimator._mean = NestedBases(frame, flag.bases), mean
     estimator.mean_ = in_model(estimator, mean)

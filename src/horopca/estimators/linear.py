@@ -161,7 +161,7 @@ def _moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) ->
 
     def chunk_sums(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         weight = scale(chunk.products(from_numpy(time, chunk.t))[0, :])
-        return _sums(concat_time(weight * chunk.t, chunk.X * (weight * chunk.stretch)[:, None]))
+        return _sums(concat_time(weight * chunk.t, chunk.X * (weight * chunk.factor)[:, None]))
 
     first, second = rows.fold(chunk_sums)
     second = boosted_to_origin(boosted_to_origin(second, centre).T, centre)

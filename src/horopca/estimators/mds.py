@@ -236,7 +236,7 @@ def _triangle(x: Points) -> tuple[np.ndarray, float]:
 
     def triangle(chunk: Chunk) -> tuple[float, np.ndarray]:
         peak = float(array_namespace(chunk.t).max(chunk.t))
-        block = to_numpy(concat_time(chunk.t / peak, chunk.X * (chunk.stretch / peak)[:, None]))
+        block = to_numpy(concat_time(chunk.t / peak, chunk.X * (chunk.factor / peak)[:, None]))
         return peak, np.asarray(np.linalg.qr(block, mode="r"))
 
     def together(a: tuple[float, np.ndarray], b: tuple[float, np.ndarray]) -> tuple[float, np.ndarray]:

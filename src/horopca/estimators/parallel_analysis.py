@@ -19,7 +19,7 @@ from .._input.threads import one_blas_thread
 from .._optimize.multi_start import search_next
 from .._optimize.objectives import as_sample
 from ..geometry import from_hyperboloid, lift, translate_to_origin
-from ..projections.spines import spine_from_basis
+from ..projections.spines import spine_of
 from ..statistics import frechet_mean
 from .fitting import pair_variances
 from .horopca_fit import spine_images
@@ -143,6 +143,6 @@ def _variance_kept(x: np.ndarray, basis: np.ndarray) -> float:
     """The share of the pair variance of points x (n, d+1) that their images on a spine keep."""
     if not len(basis):
         return 0.0
-    images = spine_images(x, spine_from_basis(basis))
+    images = spine_images(x, spine_of(basis))
     kept, total = pair_variances([images, x], np.random.default_rng(0), MEASURED_PAIRS)[0]
     return float(kept / total) if total > 0 else 1.0

@@ -16,11 +16,11 @@ import numpy as np
 from array_api_compat import device, is_cupy_array
 
 NUMPY_TYPES = (np.ndarray, np.generic)  # a tuple, which torch.compile can trace
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16))  # NumPy arrays of these are used as they are
 SHORTEST = 1e-150  # Below this length a vector has no direction: its square underflows.
 
 
-Array = TypeVar("Array", bound=Any)  # of any library that follows the array API standard: functions return arrays of the same
+Array = TypeVar("Array", bound=Any)  # Of any library; functions return arrays of the library of their arguments.
 
 
 def is_numpy(a: Any) -> bool:
@@ -51,7 +51,7 @@ def array_namespace(*arrays: Array) -> Any:
 
 
 def as_floats(X: Any, name: str = "X") -> Any:
-    """X as an array of floating-point numbers: arrays of these unchanged; integers, lists and data frames in float64.
+    """X as an array of floating-point numbers. Such an array is unchanged; integers, lists and data frames become float64.
 
     Missing values and masked entries become NaN. Raises ValueError or TypeError if X is not made of real numbers.
     """
@@ -64,7 +64,7 @@ def as_floats(X: Any, name: str = "X") -> Any:
     if "complex" in dtype:
         raise ValueError(f"Complex data not supported: {name} must be real, but has dtype {dtype}.")
     if dtype.startswith(("datetime", "timedelta")):
-        raise ValueError(f"{name} must be an array of numbers, but has {dtype}. Drop or convert dates and times.")
+        raise ValueError(f"{name} must be an array of numbers, but has dtype {dtype}. Drop or convert dates and times.")
     if array_api_compat.is_array_api_obj(plain) and not is_numpy(plain):
         xp = array_namespace(plain)
         return plain if xp.isdtype(plain.dtype, "real floating") else xp.astype(plain, xp.float64)
@@ -120,7 +120,7 @@ def concat_time(t: Array, s: Array) -> Array:
 
 
 def with_rows(a: Array, which: Any, rows: Any) -> Array:
-    """a with the rows at a mask replaced; in place if the library allows it and no gradient is required."""
+    """a with the rows that a mask selects replaced by `rows`; in place if the library allows it and no gradient is required."""
     if hasattr(a, "at"):
         return a.at[which].set(rows)
     if getattr(a, "requires_grad", False):  # autograd needs the original values
@@ -165,7 +165,7 @@ def to_numpy(a: Any) -> np.ndarray:
 
 
 def split_bases(A: np.ndarray) -> np.ndarray:
-    """Bases (..., K, d+1) of the same spans as A, with orthonormal rows (v0, w), (0, U): only the first has time, v0 >= 0."""
+    """Bases (..., K, d+1) of the same spans as A, with orthonormal rows (v0, w), (0, U): only the first has a time v0 >= 0."""
     mirror = A[..., 0].copy()  # Householder reflection that moves the time components of all rows into the first row
     size = np.linalg.norm(mirror, axis=-1)
     mirror[..., 0] += np.where(mirror[..., 0] >= 0, size, -size)  # with the sign that avoids cancellation

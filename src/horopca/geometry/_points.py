@@ -1,7 +1,7 @@
 """Points of the hyperboloid, processed a chunk at a time, wherever they are stored.
 
-In every model but the half-space a point of the hyperboloid is (t, stretch * X), X a row of the user's array, and t and
-stretch are functions of |X|. Products with points are therefore products with rows: a pass over a million of them reads the
+In every model but the half-space a point of the hyperboloid is (t, factor * X), X a row of the user's array, and t and
+factor are functions of |X|. Products with points are therefore products with rows: a pass over a million of them reads the
 user's array once and allocates nothing of its size.
 """
 
@@ -16,20 +16,22 @@ import numpy as np
 from ._arrays import Array, array_namespace, as_floats, dot, from_numpy, on_host, row_slices, take_rows, to_numpy, with_rows
 from .hyperboloid import distance
 from .isometries import translate_to_origin
-from .models import lift
+from .models import lift, on_hyperboloid
 
 CHUNK_ELEMENTS = 1 << 19  # Coordinates in a chunk: they fit into a core's cache, and take longer than a thread switch.
 DEVICE_ELEMENTS = 1 << 27  # The same on an accelerator, where launching a kernel is expensive.
-CANCELLATION = 1e-9  # If cosh(d) - 1 is a smaller fraction of the products that it comes from, d is computed from the points.
+CANCELLATION = 1e-9
+"""cosh(d) is a difference of two products. If cosh(d) - 1 is below this fraction of the first, too many digits have cancelled,
+and d is computed from the points themselves."""
 
 T = TypeVar("T")
 
 
 class Chunk(NamedTuple):
-    """n points (t, stretch * X) of the hyperboloid, consecutive among many."""
+    """n points (t, factor * X) of the hyperboloid, consecutive among many."""
 
     X: Any  #: (n, d)
-    stretch: Any  #: (n,)
+    factor: Any  #: (n,)
     t: Any  #: (n,)
     start: int = 0  #: index of the first of them among all points
     explicit: Any = None  #: (n, d+1), the points themselves, if they are in memory already
@@ -42,23 +44,23 @@ class Chunk(NamedTuple):
     def points(self, which: Any = None) -> Any:
         """The points (n, d+1), or those selected by a mask (n,)."""
         if which is None:
-            return self.explicit if self.explicit is not None else lift(self.X * self.stretch[:, None])
-        return self.explicit[which] if self.explicit is not None else lift(self.X[which] * self.stretch[which][:, None])
+            return self.explicit if self.explicit is not None else lift(self.X * self.factor[:, None])
+        return self.explicit[which] if self.explicit is not None else lift(self.X[which] * self.factor[which][:, None])
 
     def products(self, M: Array) -> Any:
         """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
-        return M[:, :1] * self.t + (M[:, 1:] @ self.X.T) * self.stretch  # M first: twice as fast as X @ M.T
+        return M[:, :1] * self.t + (M[:, 1:] @ self.X.T) * self.factor  # M first: twice as fast as X @ M.T
 
     def weighted_sums(self, weights: Array) -> Any:
         """Sums (k, d+1) of the points with weights (k, n)."""
         xp = array_namespace(self.t)
-        return xp.concat([(weights @ self.t)[:, None], (weights * self.stretch) @ self.X], axis=1)
+        return xp.concat([(weights @ self.t)[:, None], (weights * self.factor) @ self.X], axis=1)
 
     def distances(self, others: Array) -> Any:
-        """Distances (n,) to the other points (n, d+1), row by row."""
+        """Distances (n,) to as many other points (n, d+1), row by row."""
         xp = array_namespace(self.t)
         size = self.t * others[:, 0]
-        cosh = size - self.stretch * dot(self.X, others[:, 1:])
+        cosh = size - self.factor * dot(self.X, others[:, 1:])
         lost = cosh - 1 < CANCELLATION * size
         safe = xp.where(lost, xp.ones_like(cosh), cosh)
         d = xp.log(safe + xp.sqrt(safe - 1) * xp.sqrt(safe + 1))
@@ -71,16 +73,16 @@ def add(first: Any, second: Any) -> Any:
 
 
 class Points:
-    """Points x (n, d+1) of the hyperboloid at curvature -1. Subclasses have theirs in other models and on clusters.
+    """Points x (n, d+1) of the hyperboloid at curvature -1, which are processed in chunks where they are stored.
 
-    They are processed in chunks of a few thousand, where they are stored.
+    Subclasses have points of other models, translated points, or points on a cluster.
     """
 
     def __init__(self, x: Array) -> None:
         self.X, self.shape = x, (x.shape[0], x.shape[1])
 
     def chunk(self, rows: slice) -> Chunk:
-        """Consecutive points."""
+        """The points of a slice of rows."""
         return Chunk.of(self.X[rows, :], rows.start)
 
     def points(self, indices: np.ndarray) -> Any:
@@ -146,16 +148,31 @@ def as_float64(x: Array) -> Array:
         raise ValueError(f"x must hold at least one point (n, d+1) of the hyperboloid, but has shape {tuple(x.shape)}.")
     xp = array_namespace(x)
     x = x.detach() if hasattr(x, "detach") else x
-    if not bool(xp.isfinite(xp.sum(x))) and not bool(xp.all(xp.isfinite(x))):
-        raise ValueError("x must hold finite points of the hyperboloid, but some are NaN or infinite.")
-    return x if x.dtype == xp.float64 else lift(xp.astype(x[..., 1:], xp.float64))
+    known = x.dtype == xp.float64
+    x = xp.astype(x, xp.float64, copy=False)
+    valid = on_hyperboloid(x)
+    if not bool(xp.all(valid)):
+        bad = int(np.argmin(to_numpy(valid)))
+        raise ValueError(
+            f"x must hold finite points of the hyperboloid, time first, but row {bad} is {to_numpy(x[bad, :])!s:.60}. Convert "
+            "points of other models with to_hyperboloid."
+        )
+    return x if known else lift(x[:, 1:])
+
+
+def as_point(point: Any, columns: int, name: str) -> np.ndarray:
+    """A point (d+1,) of the hyperboloid on the host. Raises ValueError if it is not one, or not of the right dimension."""
+    found = to_numpy(as_floats(point, name))
+    if found.shape != (columns,) or not on_hyperboloid(found):
+        raise ValueError(f"{name} must be a point of the hyperboloid of shape ({columns},), time first, but is {point!r:.80}.")
+    return found
 
 
 def as_weights(weights: Any, n: int) -> np.ndarray | None:
     """Weights of n points on the host. Raises ValueError if they are not finite and non-negative, or all zero."""
     if weights is None:
         return None
-    w = to_numpy(weights)
+    w = to_numpy(as_floats(weights, "weights"))
     if w.shape != (n,):
         raise ValueError(f"weights must be one number for each of the {n} points, but have shape {w.shape}.")
     if not ((w >= 0).all() and 0 < w.sum() < np.inf):

@@ -22,11 +22,11 @@ from ._arrays import Array, array_namespace, as_floats, dot, from_numpy, to_nump
 from ._points import as_weights
 from .hyperboloid import distance, origin
 from .isometries import Frame, boosted, translate, translate_to_origin
-from .models import OFF_HYPERBOLOID, lift
+from .models import lift, on_hyperboloid
 
 ROUNDS = 3  # How often the closed form is applied: each round translates the clouds by the last result, which restores digits.
 LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
-LEAST_GAIN = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
+LEAST_GAIN = 1e-8  # The search for least squares has converged if a step lowers the sum by a smaller fraction.
 FARTHEST = 175.0  # The largest radius of a point: the product of the coordinates of two does not overflow.
 
 
@@ -112,9 +112,7 @@ def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
     w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(as_weights(weights, x.shape[0]), x)
     counted = w > 0
     for name, side in (("x", to_numpy(x)), ("y", to_numpy(y))):
-        with np.errstate(over="ignore", invalid="ignore"):  # such rows are not on it, as far as float64 tells
-            t, time = side[:, 0], lift(side[:, 1:])[:, 0]
-            bad = to_numpy(counted) * ~((np.abs(t - time) <= OFF_HYPERBOLOID * np.abs(t)) & (t <= np.cosh(FARTHEST)))
+        bad = (to_numpy(counted) > 0) & ~(on_hyperboloid(side) & (side[:, 0] <= np.cosh(FARTHEST)))
         if bad.any():
             raise ValueError(
                 f"{name} must hold points of the hyperboloid (time first) within radius {FARTHEST:g} of the origin, but row "
@@ -126,11 +124,11 @@ def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
 
 def _closed_form(x: Array, y: Array, w: Array) -> Alignment:
     """The minimum of the sum of cosh(distance)."""
-    still = np.eye(x.shape[1] - 1)
-    found = Alignment(_centroid(x, w), still, _centroid(y, w))
+    identity = np.eye(x.shape[1] - 1)
+    found = Alignment(_centroid(x, w), identity, _centroid(y, w))
     for _ in range(ROUNDS):
         e, f = _singular_pair(_moments(found, x, y, w))
-        found = Alignment(to_numpy(translate(e, found.here)), still, to_numpy(translate(f, found.there)))
+        found = Alignment(to_numpy(translate(e, found.here)), identity, to_numpy(translate(f, found.there)))
     left, _, right = np.linalg.svd(_moments(found, x, y, w)[1:, 1:])
     return found._replace(turn=left @ right)
 

@@ -1,8 +1,8 @@
 """Directions: tangent vectors, ideal points, their Busemann functions (coordinates) and horospheres.
 
-A tangent vector at x is a vector v of R^{1,d}, shape (..., d+1), with <x, v> = 0. Its components are large where x is far out,
-so that at radius r it is known to 1e-16 e^r. An ideal point is a unit vector q, shape (..., d): a point of the boundary of the
-ball, the light-like direction (1, q).
+A tangent vector at x is a vector v of R^{1,d}, shape (..., d+1), with <x, v> = 0. Where x is far out its components are large
+compared with its length: at radius r, rounding them is an error of 1e-16 e^r. An ideal point is a unit vector q, shape
+(..., d): a point of the boundary of the ball, the light-like direction (1, q).
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import numpy as np
 
 from ._arrays import Array, array_namespace, dot, is_numpy, norm, unit
 from .hyperboloid import gap, inner, light_cone, radius
-from .isometries import translate
+from .isometries import translate, translate_ideal
 from .models import FLAT, to_hyperboloid
 
 FARTHEST_TANGENT = 1e8  # The largest t = cosh(radius) of a point with tangent vectors: they have eight digits there.
+UNIT_ERROR = 1e-2  # A unit vector in half precision has a norm this close to 1.
 MOST_LOSS = 1e9  # The largest factor by which the rounding of a tangent vector may grow: seven digits are left.
 
 
@@ -48,9 +49,7 @@ def exp(x: Array, v: Array) -> Array:
     5.0
     """
     _check_reach(x)
-    t, s, w = x[..., :1], x[..., 1:], v[..., 1:]
-    # v translated to the origin, from its space part alone: <v, v> would lose twice as many digits
-    moved = to_hyperboloid(w - dot(w, s)[..., None] / (t * (1 + t)) * s, "tangent")
+    moved = to_hyperboloid(_carried_to_origin(x, v), "tangent")
     y = translate(moved, x)
     _check_loss(x, y, moved[..., 0])
     return y
@@ -125,21 +124,31 @@ def transport(x: Array, y: Array, v: Array) -> Array:
     return v + (inner(y, v) / (2 + gap(x, y) / 2))[..., None] * (x + y)
 
 
+def _carried_to_origin(x: Array, v: Array) -> Array:
+    """Tangent vectors v at x transported to the origin, (..., d), from their space part alone.
+
+    The Minkowski product <v, v> would lose twice as many digits.
+    """
+    t, s, w = x[..., :1], x[..., 1:], v[..., 1:]
+    return w - dot(w, s)[..., None] / (t * (1 + t)) * s
+
+
 def _check_reach(*points: Array) -> None:
     """Raise ValueError if points are too far out for tangent vectors. NumPy only: a check on a device would block."""
     for x in filter(is_numpy, points):
         if (x[..., 0] > FARTHEST_TANGENT).any():
             raise ValueError(
                 f"Tangent vectors need points within radius {np.arccosh(FARTHEST_TANGENT):.3g} of the origin, but one is at "
-                f"radius {float(radius(x).max()):.3g}. Move the points with translate_to_origin."
+                f"radius {float(radius(x).max()):.3g}. Move the points towards it with translate_to_origin."
             )
 
 
 def _check_loss(x: Array, y: Array, cosh: Array) -> None:
-    """Raise ValueError if rounding keeps a tangent vector at x from leading to y, at the distance d with this cosh(d).
+    """Raise ValueError if fewer than seven digits of y, at distance d from x, are determined by a tangent vector at x.
 
-    The direction of a vector at x is known to 1e-16 t(x). At y this is an error of sinh(d) times as much across the geodesic:
-    1 / t(y) of it across the ray from the origin to y, relative to t(y), and along the ray the sine of the angle at y.
+    The direction of the vector is known to 1e-16 t(x), so y may be displaced by e = 1e-16 t(x) sinh(d), perpendicular to the
+    geodesic. Relative to t(y), the coordinates of y change by e / t(y) through the part across the ray from the origin to y,
+    and by e times the sine of the angle at y through the part along the ray.
     """
     if not is_numpy(x):
         return
@@ -149,8 +158,20 @@ def _check_loss(x: Array, y: Array, cosh: Array) -> None:
         k = np.unravel_index(loss.argmax(), loss.shape)
         r, d = (float(np.arccosh(np.broadcast_to(a, loss.shape)[k])) for a in (x[..., 0], cosh))
         raise ValueError(
-            f"A tangent vector at radius {r:.3g} leads to points at distance {d:.3g}, across the origin, with fewer than seven "
-            "digits. Move the points with translate_to_origin."
+            f"A tangent vector at radius {r:.3g} determines this point at distance {d:.3g} to fewer than seven digits. "
+            "Move both points towards the origin with translate_to_origin."
+        )
+
+
+def _check_unit(q: Array) -> None:
+    """Raise ValueError if ideal points are not unit vectors. NumPy only: a check on a device would block."""
+    if not is_numpy(q):
+        return
+    size = norm(q)
+    if (far := np.abs(size - 1)).max(initial=0) > UNIT_ERROR:
+        raise ValueError(
+            f"q must contain ideal points, which are unit vectors, but has a norm of {size.flat[far.argmax()]:.6g}. Divide its "
+            "rows by their norms."
         )
 
 
@@ -162,12 +183,13 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     x : array of shape (..., d + 1)
         Points of the hyperboloid, where the rays begin.
     v : array of shape (..., d + 1)
-        Tangent vectors at x, not 0. NumPy arrays are checked: ValueError if one is 0.
+        Tangent vectors at x, not 0.
 
     Returns
     -------
     array of shape (..., d)
-        Unit vectors.
+        Unit vectors. Raises ValueError for NumPy arrays with a tangent vector 0, or with points beyond radius 19, where tangent
+        vectors have fewer than eight digits.
 
     See Also
     --------
@@ -181,11 +203,11 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     >>> ideal_endpoint(origin(2), np.array([0.0, 3.0, 4.0]))
     array([0.6, 0.8])
     """
-    xp, square = array_namespace(x, v), inner(v, v)
-    if is_numpy(v) and not (square > 0).all():  # NaN is not either
+    _check_reach(x)
+    at_origin = unit(_carried_to_origin(x, v))
+    if is_numpy(v) and not (norm(at_origin) > 0).all():  # also raised for NaN
         raise ValueError("v must contain tangent vectors that are not 0: a zero vector has no direction.")
-    forward = x + v / xp.sqrt(square)[..., None]
-    return unit(forward[..., 1:])
+    return translate_ideal(at_origin, x)
 
 
 def busemann(x: Array, q: Array) -> Array:
@@ -196,7 +218,7 @@ def busemann(x: Array, q: Array) -> Array:
     x : array of shape (..., d + 1)
         Points of the hyperboloid.
     q : array of shape (..., d)
-        Ideal points, unit vectors.
+        Ideal points, unit vectors. NumPy arrays are checked.
 
     Returns
     -------
@@ -215,6 +237,7 @@ def busemann(x: Array, q: Array) -> Array:
     >>> busemann(x, np.array([1.0, 0.0])).round(6)  # in the ball, log(|q - z|^2 / (1 - |z|^2))
     array([ 0.      , -1.098612])
     """
+    _check_unit(q)
     xp = array_namespace(x, q)
     return xp.log(light_cone(x, q)[0])
 
@@ -248,5 +271,6 @@ def horosphere(q: Array, x: Array) -> tuple[Array, Array]:
     >>> horosphere(np.array([1.0, 0.0]), origin(2))
     (array([0.5, 0. ]), np.float64(0.5))
     """
+    _check_unit(q)
     level: Any = light_cone(x, q)[0]
     return q / (1 + level)[..., None], level / (1 + level)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from ._arrays import Array, array_namespace, dot, from_numpy, split_bases, to_numpy
-from .models import lift
+from .models import lift, on_hyperboloid
 
 DEPENDENT = 1e-12  # Vectors are dependent if a singular value is below this fraction of the largest.
-NEAREST_LIGHT = 1e-15  # The least v0^2 - |w|^2 of a unit vector (v0, w): its submanifold is then 17 away from the origin.
+NEAREST_LIGHT = 1e-15
+"""Lower bound of v0^2 - |w|^2 of a unit vector (v0, w), whose smaller values are rounding: a submanifold at distance 17."""
 
 
 def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None) -> np.ndarray:
@@ -48,17 +49,27 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
     rows = []
     if points is not None:
         x = np.atleast_2d(to_numpy(points))
-        if x.ndim != 2 or not (x[:, 0] >= 1).all():
+        if x.ndim != 2 or not on_hyperboloid(x).all():
             raise ValueError("points must be points (m, d+1) of the hyperboloid, with time first. Use to_hyperboloid.")
         rows.append(x / x[:, :1])
     if ideal_points is not None:
         q = unit_rows(ideal_points)
         rows.append(np.column_stack([np.ones(len(q)), q]))
+    if len({row.shape[1] for row in rows}) > 1:
+        raise ValueError(
+            "ideal_points must have one column fewer than points, whose first is the time, but they have shapes "
+            f"{q.shape} and {x.shape}."
+        )
     A = np.concatenate(rows) if rows else np.zeros((0, 2))
     if len(A) == 0 or (len(A) == 1 and points is None):
         raise ValueError(f"A geodesic hull needs a point or two ideal points, but got {len(A)} ideal points.")
+    if len(A) > A.shape[1]:
+        raise ValueError(
+            f"A geodesic hull in H^{A.shape[1] - 1} has at most {A.shape[1]} independent points and ideal points, but got "
+            f"{len(A)}. Leave some out."
+        )
     sizes = np.linalg.svd(A, compute_uv=False)
-    if len(A) > A.shape[1] or sizes[-1] < DEPENDENT * sizes[0]:
+    if sizes[-1] < DEPENDENT * sizes[0]:
         raise ValueError(
             f"The {len(A)} points of a geodesic hull must be independent, but one of them lies in the hull of the others "
             f"(smallest singular value {sizes[-1]:.1e}). Leave it out."
@@ -118,6 +129,8 @@ def geodesic_projection(x: Array, frame: np.ndarray) -> Array:
     array([1., 0., 0.])
     """
     xp = array_namespace(x)
+    if frame.shape[-1] != x.shape[-1]:
+        raise ValueError(f"frame must have as many columns as x, but their shapes are {frame.shape} and {tuple(x.shape)}.")
     F = from_numpy(frame, like=x)
     t, s = x[..., 0], x[..., 1:]
     b = s @ F[1:, 1:].T

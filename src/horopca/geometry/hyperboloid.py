@@ -109,7 +109,8 @@ def radius(x: Array) -> Array:
 def gap(x: Array, y: Array) -> Array:
     """4 sinh^2(d(x, y) / 2) = <x - y, x - y>, shape (...)."""
     # in polar coordinates (r = |s|, u = s/r) this is a sum of squares:
-    #   4 sinh^2((rho - rho')/2) + r r' |u - u'|^2,  the first term again without a transcendental function
+    #   4 sinh^2((rho - rho')/2) + r r' |u - u'|^2,   rho = asinh(r);
+    # `polar_gap` writes the first term as a fraction, without transcendental functions
     t, r, u = polar(x)
     t_y, r_y, u_y = polar(y)
     turn = u - u_y
@@ -126,7 +127,7 @@ def polar_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
 
 
 def at_origin(linear: Array, there: Array) -> Array:
-    """Zeros with the gradient of `linear` where s is 0, and zeros elsewhere: |s| and s/|s| have no gradient there."""
+    """`linear` at the points `there`, whose s is 0, and zero elsewhere. It adds 0, and the gradient that |s| and s/|s| lack."""
     xp = array_namespace(linear)
     return xp.where(there, linear, xp.zeros_like(linear))
 
@@ -196,10 +197,12 @@ def pairwise_distance(x: Array, y: Array | None = None) -> Array:
     """
     y = x if y is None else y
     xp = array_namespace(x, y)
-    if x.ndim != 2 or y.ndim != 2:
-        raise ValueError(f"x and y must be matrices (n, d+1) of points, but have shapes {tuple(x.shape)} and {tuple(y.shape)}.")
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
+        raise ValueError(
+            f"x and y must be matrices (n, d+1) and (m, d+1) of points, but have shapes {tuple(x.shape)} and {tuple(y.shape)}."
+        )
     blocks = [block for _, block in distance_blocks(x, y)]
-    return xp.concat(blocks, axis=0) if blocks else inner(x, x)[:, None] * inner(y, y)[None, :]
+    return xp.concat(blocks, axis=0) if blocks else x[:, :1] @ y[:, :1].T  # of shape (0, m)
 
 
 def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, Array]]:

@@ -115,11 +115,14 @@ def reflect_to_origin(x: Array, m: Array) -> Array:
 
 
 def translate_ideal(q: Array, m: Array) -> Array:
-    """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (d+1,)."""
-    n, factor = unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])
+    """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (..., d+1)."""
+    size = norm(m[..., 1:])
+    n, factor = unit(m[..., 1:]), m[..., 0] + size
     low, high = dot(q - n, q - n) / 2 / factor, dot(q + n, q + n) / 2 * factor
-    across = q - dot(q, n)[..., None] * n
-    return unit(across + ((high - low) / 2)[..., None] * n)
+    moved = q - dot(q, n)[..., None] * n + ((high - low) / 2)[..., None] * n
+    if is_numpy(q):
+        return unit(moved)
+    return unit(moved + at_origin(m[..., 1:], (size <= 0)[..., None]))  # the gradient where m is the origin
 
 
 def translate_ideal_to_origin(q: Array, m: Array) -> Array:
@@ -171,7 +174,7 @@ class Frame(NamedTuple):
         return boosted_to_origin(rows, self.mean)
 
 
-def between(old: Frame, new: Frame) -> np.ndarray:
+def change_of_frame(old: Frame, new: Frame) -> np.ndarray:
     """The matrix (d+1, d+1) from coordinates in one frame to coordinates in another."""
     # determined by the images of d+1 points: a product of two boosts would lose digits in proportion to their entries
     d = len(old.mean) - 1

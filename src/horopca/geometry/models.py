@@ -19,6 +19,7 @@ beyond radius 36 in the Poincaré ball and beyond radius 18 in the Klein ball.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -59,6 +60,13 @@ def lift(s: Array) -> Array:
     return concat_time(xp.sqrt(1 + dot(s, s)), s)
 
 
+def on_hyperboloid(x: Array) -> Array:
+    """Whether each of x (..., d+1) is a finite point of the hyperboloid, time first, to within OFF_HYPERBOLOID."""
+    xp, t, s = array_namespace(x), x[..., 0], x[..., 1:]
+    with np.errstate(over="ignore", invalid="ignore"):  # rows whose squares overflow are not
+        return xp.isfinite(t) & (xp.abs(t - xp.sqrt(1 + dot(s, s))) <= OFF_HYPERBOLOID * t)
+
+
 def halfspace_to_hyperboloid(y: Array) -> Array:
     """From the upper half-space (height last), (..., d) to (..., d+1)."""
     b, low = y[..., :-1] / y[..., -1:], 1 / y[..., -1]  # low = t - s_d, the light-cone coordinate of infinity
@@ -85,8 +93,8 @@ def hyperboloid_to_tangent(x: Array) -> Array:
 
 
 def _poincare_radial(square: Array) -> tuple[Array, Array]:
-    stretch: Any = 2 / _one_minus(square)
-    return stretch - 1, stretch
+    factor: Any = 2 / _one_minus(square)
+    return factor - 1, factor
 
 
 def _lorentz_radial(square: Array) -> tuple[Array, Array]:
@@ -127,7 +135,7 @@ def row_norms(X: np.ndarray) -> np.ndarray:
 
 
 def _halfspace_radius(X: np.ndarray) -> np.ndarray:
-    """The distance from (0, 1) to within a few units, from logarithms alone."""
+    """The distance from (0, 1) to within a few units, computed from logarithms, which do not overflow."""
     height = np.log(X[:, -1])
     aside = np.log(np.abs(X[:, :-1]).max(axis=1, initial=1.0))
     return np.asarray(np.maximum(np.abs(height), 2 * aside - height))
@@ -139,12 +147,12 @@ Domain = Literal["ball", "hyperboloid", "space", "halfspace", "vectors"]
 class Model(NamedTuple):
     """A model of hyperbolic space: its maps, its domain, and how it is validated.
 
-    A model is *radial* if the point of X is (t, stretch * X), where X is without its time and t and stretch are functions of
+    A model is *radial* if the point of X is (t, factor * X), where X is without its time and t and factor are functions of
     |X|^2. Kernels and chunks rely on that.
     """
 
     from_hyperboloid: Callable[[Array], Array]
-    radial: Callable[[Any], tuple[Any, Any]] | None  #: |X|^2 -> (t, stretch); None for the half-space
+    radial: Callable[[Any], tuple[Any, Any]] | None  #: |X|^2 -> (t, factor); None for the half-space
     domain: Domain  #: where its points lie, and so how they are validated
     radius: Callable[[np.ndarray], np.ndarray] | None = None  #: rows (n, m) -> distances from the origin; None in a ball
     time: Literal[0, -1] | None = None  #: the column of the time coordinate
@@ -222,12 +230,18 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     array([1.66666667, 1.33333333, 0.        ])
     """
     row, X = _model(model), as_floats(X)
+    if X.shape[-1] <= row.extra_columns:
+        least = 1 + row.extra_columns
+        raise ValueError(f"X must have at least {least} column(s) for model={model!r}, but has shape {tuple(X.shape)}.")
     if not is_numpy(X):
         return row.to_hyperboloid(X)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         size, x = dot(X, X), row.to_hyperboloid(X)
     if row.domain == "ball" and (size > 1 + ON_BOUNDARY).any():
-        raise ValueError(f"X must lie inside the unit ball for model={model!r}, but has a norm of {np.sqrt(size.max()):.6g}.")
+        raise ValueError(
+            f"X must lie inside the unit ball for model={model!r}, but has a norm of {np.sqrt(size.max()):.6g}. "
+            "Divide points of a ball of radius R by R."
+        )
     if row.domain == "halfspace" and (X[..., -1] <= 0).any():
         raise ValueError(f"X must have heights > 0 in its last column, but has {X[..., -1].min():.6g}.")
     if not np.isfinite(x).all() and np.isfinite(X).all():
@@ -284,16 +298,16 @@ def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
 
 
 def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
-    """Move rows outside a ball into it along their rays, to norm ``radius * (1 - margin)``.
+    """Move rows at or beyond the boundary of a ball into it, along their rays, to norm ``radius * (1 - margin)``.
 
     This is for points of the Poincaré or the Klein ball that rounding has moved to its boundary or beyond.
 
     Parameters
     ----------
     X : array of shape (..., d)
-        Finite points of a ball, or just outside it. Rows inside are unchanged.
+        Finite points of a ball, or just outside it. Rows of smaller norm are unchanged.
     margin : float
-        At least 0 and below 1. It is raised to four times the precision of the dtype.
+        At least 0 and below 1. It is raised to four times the precision of the dtype, so that the rows stay inside.
     radius : float, default=1.0
         The radius of the ball: ``1 / sqrt(-curvature)``.
 
@@ -313,9 +327,9 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
     array([[0.3    , 0.4    ],
            [0.99999, 0.     ]])
     """
-    if not 0 <= margin < 1:
+    if not isinstance(margin, numbers.Real) or not 0 <= margin < 1:
         raise ValueError(f"margin must be a fraction of the radius, from 0 to below 1, but is {margin!r}.")
-    if not 0 < radius < np.inf:
+    if not isinstance(radius, numbers.Real) or not 0 < radius < np.inf:
         raise ValueError(f"radius must be a positive number, but is {radius!r}.")
     X = as_floats(X)
     if is_numpy(X) and (bad := ~np.isfinite(X).all(axis=-1)).any():
@@ -326,6 +340,6 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
 
 
 def _model(name: str) -> Model:
-    if name not in MODELS:
+    if not isinstance(name, str) or name not in MODELS:
         raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}, but is {name!r}.")
     return MODELS[name]

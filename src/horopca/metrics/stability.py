@@ -28,7 +28,7 @@ from ..estimators.folds import group_numbers
 from ..estimators.parallel_analysis import DEPENDENT, look_dependent
 from ..geometry import align, distance, from_hyperboloid, translate_to_origin
 from ..geometry._arrays import to_numpy
-from ..geometry.isometries import Frame, between
+from ..geometry.isometries import Frame, change_of_frame
 from ..projections.spines import spine_angle, spine_basis
 from ..statistics import frechet_mean
 from ..statistics.pairs import relative_change
@@ -339,7 +339,7 @@ class _Refits:
         if not hasattr(refit, "nested_spines_"):
             return []
         axes = np.eye(len(refit._mean) - 1)
-        there = between(Frame(refit._mean, axes), Frame(self.model._mean, axes)).T
+        there = change_of_frame(Frame(refit._mean, axes), Frame(self.model._mean, axes)).T
         pairs = zip(self.model.nested_spines_, refit.nested_spines_, strict=True)
         return [float(np.degrees(spine_angle(spine_basis(a), spine_basis(b) @ there))) for a, b in pairs]
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..geometry import translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, norm, split_bases, to_numpy, unit
-from ..geometry._points import Chunk
+from ..geometry._points import Chunk, as_point
 from ..geometry.hulls import DEPENDENT, unit_rows
 from ..geometry.hyperboloid import light_cone
 from ..geometry.isometries import translate_ideal_to_origin
@@ -36,13 +36,16 @@ from .spines import Spine, spine_basis, spine_from_ideal_points
 
 PRODUCT_ERROR = 1.5e-15
 """A product of a vector and a point has a rounding error below this times |vector| t (measured: 1.2e-15, d <= 2048)."""
-ACCURACY = 1e-9  # If that error may exceed this, `slide` computes the image instead.
+ACCURACY = 1e-9  # If the rounding error of a product may exceed this, `slide` computes the image instead.
 HALF_DIGITS = 1e-7  # A light-cone coordinate below this fraction of the time has lost half its digits, and is computed again.
 LEAST_ROOT = 1e-24  # R^2 is kept above this fraction of c^2: it is 0 for a point on the spine, and the gradient divides by R.
 
 
-def lower(c: Array, root: Array, kappa: float | Array, size: Array) -> Array:
-    """r = (c + R) / 2 from c, R = `root` and 1 + B = `size`, in the form that does not cancel (c < 0 only where kappa < 0)."""
+def inverse_height(c: Array, root: Array, kappa: float | Array, size: Array) -> Array:
+    """r = (c + R) / 2, one over the height of the image, from c, R = `root` and 1 + B = `size`.
+
+    If c < 0, which occurs only where kappa < 0, the sum cancels, and r is computed from r (R - c) = -2 kappa (1 + B).
+    """
     xp = array_namespace(c)
     return xp.where(c >= 0, (c + root) / 2, -2 * kappa * size / (root + xp.abs(c)))
 
@@ -90,7 +93,7 @@ def slide(x: Array, spine: Spine) -> Array:
         # A point on the spine has R = 0. Where kappa >= 0 the difference above would lose half of its digits, but R is also
         # a sum of squares. (`where` rather than `if`: the layer of horopca.torch learns kappa, a tensor.)
         square = xp.where(xp.zeros_like(c) <= kappa, lean * lean + 4 * kappa * dot(rest, rest), square)
-    r = lower(c, finite_root(square), kappa, size)
+    r = inverse_height(c, finite_root(square), kappa, size)
     return xp.concat([b, xp.ones_like(r)[..., None]], axis=-1) / r[..., None]
 
 
@@ -127,21 +130,21 @@ def unslide(y: Array, spine: Spine) -> Array:
         c = (r + spine.kappa * (1 + dot(b, b)) / r) / spine.stretch
         b = b / spine.stretch
         size = 1 + dot(b, b)
-        r = lower(c, finite_root(c * c - 4 * spine.kappa * size), spine.kappa, size)
+        r = inverse_height(c, finite_root(c * c - 4 * spine.kappa * size), spine.kappa, size)
     along = ((1 + dot(b, b)) / r - r) / 2
     return lift(b @ U + along[..., None] * n)
 
 
 class Slide(NamedTuple):
-    """`slide` between two isometries, as products with vectors: for many points at once.
+    """An isometry of H^d, then `slide`, then an isometry of H^K, computed from K products of each point with fixed vectors.
 
-    The input is rows of the user's array, in their own frame; the images are in the frame of the result. Points whose products
-    cancel or overflow are reported, and the caller computes their images with `slide`.
+    This is faster than `slide`, but less accurate. Points whose products cancel or overflow are reported, and the caller
+    computes their images with `slide`.
     """
 
     vectors: Any  # (K, d+1), NumPy arrays or learnable tensors: their Euclidean products with a point are c and b
     kappa: Any
-    turn: np.ndarray  # (K+1, K+1): applied to the image (t, b, s.n)
+    turn: np.ndarray  # (K+1, K+1), the matrix of the second isometry, applied to the image (t, b, s.n)
 
     @classmethod
     def along(cls, spine: Spine, before: np.ndarray | None = None, after: np.ndarray | None = None) -> Slide:
@@ -153,11 +156,14 @@ class Slide(NamedTuple):
         )
 
     def error(self, accuracy: float = 0.0) -> float:
-        """A bound of the rounding error of the products with a point, per unit of its time, over what is accepted."""
+        """A bound on the rounding error of the products with a point of time 1, as a multiple of the error that is accepted.
+
+        The bound grows in proportion to the time. The accepted error is `accuracy`, or ACCURACY if that is larger.
+        """
         return PRODUCT_ERROR / max(ACCURACY, accuracy) * float(np.linalg.norm(to_numpy(self.vectors), axis=1).max())
 
     def images(self, chunk: Chunk) -> tuple[Any, Any]:
-        """Images (n, K+1) on the hyperboloid of H^K, and a mask (n,) of those that are not accurate."""
+        """Images (n, K+1) on the hyperboloid of H^K, and a mask (n,) of those that are not accurate enough."""
         xp = array_namespace(chunk.t)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such points are masked
             y = chunk.products(from_numpy(self.vectors, chunk.t))
@@ -170,7 +176,7 @@ class Slide(NamedTuple):
             lost = ~((error * error < xp.maximum(c * c, square)) & (error < 1) & (square > 1e-6 * c * c))
         # masked values are replaced before the square root, not after it: their gradient would be NaN times 0
         c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
-        b, r = xp.where(lost[None, :], xp.zeros_like(b), b), lower(c, xp.sqrt(square), self.kappa, size)
+        b, r = xp.where(lost[None, :], xp.zeros_like(b), b), inverse_height(c, xp.sqrt(square), self.kappa, size)
         high = (1 + xp.sum(b * b, axis=0)) / r
         image = xp.concat([((high + r) / 2)[None, :], b, ((high - r) / 2)[None, :]], axis=0)
         return lift((from_numpy(self.turn[1:], c) @ image).T), lost
@@ -213,7 +219,7 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
     if q.shape[1] != x.shape[-1] - 1:
         raise ValueError(f"q must have one column fewer than x, whose first is the time: shapes {q.shape}, {tuple(x.shape)}.")
     if base is not None:
-        base = to_numpy(base)
+        base = as_point(base, x.shape[-1], "base")
         q = translate_ideal_to_origin(q, base)
         x = translate_to_origin(x, from_numpy(base, like=x))
     spine = spine_from_ideal_points(q)
@@ -228,20 +234,20 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
 
 # ---------------------------------------------------------------- many spines at once, with the gradient
 
-Pullback = Callable[[Any], np.ndarray]  # gradients (S, K, n) in the images to gradients (S, K, d+1) in the bases
+ImagePullback = Callable[[Any], np.ndarray]  # from gradients (S, K, n) in the images to gradients (S, K, d+1) in the bases
 
 
 def project(
     columns: Array, floor: Array, bases: np.ndarray, log_stretch: np.ndarray | None = None, *, precise: bool = True
-) -> tuple[Array, Array, Pullback]:
+) -> tuple[Array, Array, ImagePullback]:
     """Project points on the spans of bases (S, K, d+1), stretched by exp(log_stretch) (S,).
 
-    `columns` (d+1, n) holds points of the hyperboloid, or those of their coordinates that the bases have; `floor` (n,) is the
-    least value of t - s.u over unit vectors u. Without `precise`, coordinates of far points that cancel are bounded but not
-    computed again, which is enough to rank starts.
+    `columns` (d+1, n) holds points of the hyperboloid; if all bases are in a subspace, only the coordinates in it. `floor` (n,)
+    is the least value of t - s.u over unit vectors u. Without `precise`, light-cone coordinates of far points that cancel are
+    bounded by it but not computed again, which is enough to rank starts.
 
-    Returns images (S, K, n) in the upper half-space of H^K, heights last; one over the heights, (S, n); and the pullback, which
-    returns (S, K, d+1), and with a stretch one more column.
+    Returns images (S, K, n) in the upper half-space of H^K, heights last; one over the heights, (S, n); and the pullback to
+    gradients (S, K, d+1) in the bases. With a stretch these have one more column, the derivative in its logarithm.
     """
     xp = array_namespace(columns)
     V = split_bases(bases)
@@ -255,7 +261,7 @@ def project(
     b = scale[:, :, None] * b
     size = 1 + xp.sum(b * b, axis=1)
     root = xp.sqrt(xp.maximum(c * c + g * size, LEAST_ROOT * c * c))
-    r = lower(c, root, -g / 4, size)
+    r = inverse_height(c, root, -g / 4, size)
 
     def pullback(g_y: Array) -> np.ndarray:
         g_r = -(xp.sum(g_y[:, :-1, :] * b, axis=1) + g_y[:, -1, :]) / (r * r)
@@ -312,6 +318,7 @@ def _recompute_cancelled(a: Array, directions: np.ndarray, columns: Array, floor
 
 
 def _inverses(matrices: np.ndarray) -> np.ndarray:
+    """Inverses of matrices (S, K, K); pseudoinverses if one of them is singular."""
     try:
         return np.linalg.inv(matrices)
     except np.linalg.LinAlgError:  # a basis became dependent during an ascent

@@ -23,6 +23,7 @@ import numpy as np
 from ..geometry._arrays import split_bases, to_numpy
 from ..geometry.hulls import DEPENDENT, unit_rows
 
+KAPPA_ROUNDING = 1e-9  # A kappa closer to 0 than this counts as 0, that of merged ideal points.
 NO_DIRECTION = 1e-15  # The rounding of float64: a pole with a shorter space part is at the origin and has no direction.
 
 
@@ -33,13 +34,13 @@ class Spine(NamedTuple):
     """
 
     n: np.ndarray  #: (d,), unit
-    kappa: float  #: > 0: K ideal points, as the paper has them; 0: these have merged; < 0: no ideal points span it
+    kappa: float  #: > 0: K distinct ideal points span it, as in the paper; 0: these have merged; < 0: no ideal points span it
     U: np.ndarray  #: (K-1, d), orthonormal, perpendicular to n
     stretch: float = 1.0  #: 1: the projection itself
 
     @property
     def stretched(self) -> bool:
-        """Whether the coordinates are stretched; a stretch that a network learns (a tensor) counts at any value."""
+        """Whether the coordinates are stretched. A stretch that a network learns (a tensor) counts as one, even if it is 1."""
         return not (isinstance(self.stretch, float) and self.stretch == 1)
 
 
@@ -49,7 +50,7 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     Parameters
     ----------
     A : array of shape (K, d + 1)
-        Linearly independent vectors of R^{1,d}, time first.
+        From 1 to d linearly independent vectors of R^{1,d}, time first.
     stretch : float, default=1.0
         The stretch of the spine.
 
@@ -70,8 +71,16 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     0.0
     """
     A = to_numpy(A)
-    if A.ndim != 2 or not 1 <= len(A) <= A.shape[1]:
-        raise ValueError(f"A must hold from 1 to d+1 linearly independent vectors (K, d+1), but has shape {A.shape}.")
+    if A.ndim != 2 or not 1 <= len(A) < A.shape[1]:
+        raise ValueError(f"A must hold from 1 to d linearly independent vectors (K, d+1), but has shape {A.shape}.")
+    lengths = np.linalg.norm(A, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or np.linalg.matrix_rank(A / np.where(lengths > 0, lengths, 1)) < len(A):
+        raise ValueError("A must hold linearly independent vectors, but they are dependent, NaN or infinite.")
+    return spine_of(A, stretch)
+
+
+def spine_of(A: np.ndarray, stretch: float = 1.0) -> Spine:
+    """`spine_from_basis` for a valid basis; if its rows are dependent, a spine that contains their span."""
     V = split_bases(A)
     v0, w, U = float(V[0, 0]), V[0, 1:], V[1:, 1:]
     size = float(np.linalg.norm(w))
@@ -208,8 +217,8 @@ def nested_ideal_points(bases: list[np.ndarray]) -> np.ndarray | None:
     """
     points = []
     for k, basis in enumerate(bases):
-        n, kappa, U, _ = spine_from_basis(basis)
-        if kappa < -1e-9 or (k == 0 and kappa > 1e-9):
+        n, kappa, U, _ = spine_of(basis)
+        if kappa < -KAPPA_ROUNDING or (k == 0 and kappa > KAPPA_ROUNDING):
             return None
         p, arm = n * (1 - kappa) / (1 + kappa), 2 * np.sqrt(max(kappa, 0.0)) / (1 + kappa)
         if k > 0:  # the functional on V_k that vanishes on V_{k-1}, at (1, p) and along U

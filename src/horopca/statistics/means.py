@@ -11,7 +11,7 @@ from array_api_compat import device
 
 from ..geometry import distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, norm, to_numpy, unit
-from ..geometry._points import Chunk, Points, as_points, as_weights
+from ..geometry._points import Chunk, Points, as_point, as_points, as_weights
 from ..geometry.hyperboloid import polar
 from ..geometry.isometries import Frame
 from ..geometry.models import hyperboloid_to_tangent
@@ -21,9 +21,11 @@ VALUE_ROUNDING = 1e-14  # A relative change of a variance below this is rounding
 NO_GAIN = 1e-12  # A search that finds no better point has converged if the predicted gain is below this fraction.
 BATCHED_STEPS = 12  # Newton's method usually takes five.
 LEAST_START = 1e-6  # Keeps the start of the search, a point of the Klein ball, within radius 7.6, if all points are far out.
-MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
+MANY_DIMENSIONS = 512  # In more dimensions d, n < d points are rotated into H^n first: matrices of n x n, not d x d.
+MOST_HALVINGS = 40  # A step that was halved this often is below rounding error.
+SYMMETRIC = 1e-6  # Data is symmetric about an axis if the third moment is below this fraction of the absolute third moment.
 
-Sides = tuple[np.ndarray, ...]  # which fix the signs of axes: see `sides_of_axes`
+Sides = tuple[np.ndarray, ...]  # What the signs of axes are chosen by: see `sides_of_axes`.
 
 
 class Status(Enum):
@@ -32,7 +34,7 @@ class Status(Enum):
     CONVERGED = "converged"
     AT_ROUNDING = "converged to rounding"
     NOT_UNIQUE = "converged: other points are equally good"
-    NO_DESCENT = "found no descent"
+    NO_DESCENT = "stopped where no step lowered the objective"
     MAX_ITER = "stopped at max_iter"
 
 
@@ -71,7 +73,8 @@ def frechet_mean(
     max_iter : int, default=100
         The largest number of Newton steps.
     tol : float, default=1e-12
-        The search ends with a step below this size, relative to the spread of the points.
+        The search ends with a step shorter than `tol` times (1 + the spread of the points), where the spread is the root mean
+        squared distance.
 
     Returns
     -------
@@ -98,11 +101,12 @@ def frechet_mean(
     """
     points = as_points(x)
     weights = as_weights(weights, points.shape[0])
-    if start is None and (span := _span(points)) is not None:  # the span contains the mean
+    m = None if start is None else as_point(start, points.shape[1], "start")
+    if m is None and (span := _span(points)) is not None:  # the span contains the mean
         mean = frechet_mean(_in_span(points, span), weights=weights, max_iter=max_iter, tol=tol)
         point = np.concatenate([mean.point[:1], span @ mean.point[1:]])
         return mean._replace(point=from_numpy(point, next(points.chunks()).t))
-    return _newton(points, _start(points, weights) if start is None else to_numpy(start), max_iter, tol, weights=weights)
+    return _newton(points, _start(points, weights) if m is None else m, max_iter, tol, weights=weights)
 
 
 def frechet_median(
@@ -157,10 +161,11 @@ def frechet_median(
     """
     points = as_points(x)
     weights = as_weights(weights, points.shape[0])
-    m = _start(points, weights) if start is None else to_numpy(start)
+    m = _start(points, weights) if start is None else as_point(start, points.shape[1], "start")
     spread, steps = float(np.sqrt(newton_terms(points, m, weights=weights)[0])), 0
-    least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
-    if spread <= least:  # all points coincide
+    rounding = 1e-14 * m[0]  # of the points, as a distance
+    least = max(tol * spread, rounding)
+    if spread <= rounding:  # all points coincide
         return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, Status.AT_ROUNDING)
     smoothing = spread if start is None else NEAR_START * spread
     while True:
@@ -176,12 +181,11 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
     like = next(points.chunks()).t
     value, gradient, hessian = newton_terms(points, m, smoothing, weights)
     median, before = smoothing < np.inf, np.inf
-    # `tol` is relative to `unit`; steps below `near` shrink quadratically, or else they are rounding
+    # `tol` is relative to `unit`. Newton steps shorter than `near` shrink quadratically, or else they are rounding error
     unit, near = (smoothing, smoothing) if median else (1 + np.sqrt(value), 1e-2)
     status = Status.MAX_ITER
-    for n_iter in range(max_iter + 1):
-        if n_iter == max_iter:
-            break
+    n_iter = 0
+    while n_iter < max_iter:
         # the median of points on a geodesic has no curvature along it, except from the smoothing
         step = np.linalg.lstsq(hessian, gradient)[0] if median else np.linalg.solve(hessian, gradient)
         size = float(np.linalg.norm(step))
@@ -192,15 +196,16 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             status = Status.CONVERGED
             break
         gain = gradient @ step
-        blind = gain <= VALUE_ROUNDING * value  # rounding hides the change of the value: the Newton step is taken as it is
+        blind = gain <= VALUE_ROUNDING * value  # rounding hides the change of the value, so the step is taken without a check
         if size > before / 2 and (size < near or blind):  # Newton steps shrink fast until rounding stops them
             status = Status.AT_ROUNDING
             break
         before = size
+        # a step that is long, but does not change the value: the minimum is a segment, as between two halves of a line
         if blind and smoothing < size and size > 1e-6 * value:
             status = Status.NOT_UNIQUE
             break
-        for _ in range(40):
+        for _ in range(MOST_HALVINGS):
             with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is halved
                 candidate = exp_from(m, step)
                 terms = newton_terms(points, candidate, smoothing, weights)
@@ -211,6 +216,7 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             status = Status.AT_ROUNDING if gain <= NO_GAIN * value else Status.NO_DESCENT
             break
         m, (value, gradient, hessian) = candidate, terms
+        n_iter += 1
     return Mean(from_numpy(m, like), value, n_iter, status)
 
 
@@ -239,9 +245,9 @@ def weighted_mean(points: Points, function: Callable[[Chunk, Any], Any], weights
 def newton_terms(
     points: Points, m: np.ndarray, smoothing: float = np.inf, weights: Any = None
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Variance at m, minus half its gradient, and half its Hessian, in the tangent space at m translated to the origin.
+    """The variance about m, minus half its gradient, and half its Hessian, in the tangent space at m translated to the origin.
 
-    With a smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
+    With a finite smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
     """
 
     def terms(chunk: Chunk, weight: Any) -> tuple[float, np.ndarray, np.ndarray]:
@@ -287,7 +293,7 @@ def frechet_means(x: Array, w: Array) -> Array:
 
 
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """exp at m of a tangent vector (d,) at the origin, translated to m."""
+    """The point exp_m(v'), where v' is a tangent vector v (d,) at the origin, translated to m (d+1,)."""
     size = np.linalg.norm(v)
     return to_numpy(translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m))
 
@@ -321,7 +327,8 @@ def variance_about(x: Array | Points, point: Array, weights: Any = None) -> floa
     >>> round(variance_about(to_hyperboloid(np.array([[0.5], [-0.5]])), origin(1)), 6)
     1.206949
     """
-    points, centre = as_points(x), to_numpy(point)
+    points = as_points(x)
+    centre = as_point(point, points.shape[1], "point")
     weights = as_weights(weights, points.shape[0])
     squares = lambda chunk, w: float(w @ distance(chunk.points(), from_numpy(centre, chunk.t)) ** 2)
     return float(weighted_mean(points, squares, weights))
@@ -352,7 +359,7 @@ def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, 
 
 
 def sides_of_axes(along: Array, weights: np.ndarray | None = None) -> Sides:
-    """The sums of cubes and of absolute cubes, the largest and the least coordinate (n, K) along axes, for `axis_signs`."""
+    """For `axis_signs`, of coordinates (n, K) along axes: sums of the cubes, sums of their absolute values, maxima, minima."""
     xp = array_namespace(along)
     w = xp.ones_like(along[:, 0]) if weights is None else from_numpy(weights, like=along)
     cubes = along * along * along
@@ -362,7 +369,7 @@ def sides_of_axes(along: Array, weights: np.ndarray | None = None) -> Sides:
 def axis_signs(sides: Sides) -> np.ndarray:
     """Signs (K,) that make the third moment along each axis positive or, if it vanishes, the farthest coordinate."""
     third, size, largest, least = sides
-    return np.where(np.where(np.abs(third) > 1e-6 * size, third, largest + least) < 0, -1.0, 1.0)
+    return np.where(np.where(np.abs(third) > SYMMETRIC * size, third, largest + least) < 0, -1.0, 1.0)
 
 
 def _span(points: Points) -> np.ndarray | None:
@@ -389,9 +396,9 @@ def frame_of(y: Array, centre: np.ndarray | None = None, weights: Any = None) ->
 
 
 def rotated_towards(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
-    """The frame rotated about its origin to bring points y (n, K+1) as near as possible to the points `wanted` (n, K+1).
+    """The frame, rotated about its origin so that the coordinates of points y (n, K+1) are closest to the points `wanted`.
 
-    Near in the sense of least squares in tangent coordinates. The rotation or reflection has a closed form (Procrustes).
+    Closest in the sense of least squares in tangent coordinates. The rotation or reflection has a closed form (Procrustes).
     """
     seen, there = (hyperboloid_to_tangent(x) for x in (frame.enter(y), wanted))
     left, _, right = np.linalg.svd(there.T @ seen)

@@ -1,4 +1,4 @@
-"""Distances of pairs of points: their mean square, their changes under a map, their quartile."""
+"""Distances between pairs of points: their mean square, their relative change under a map, their lower quartile."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def mean_square_distance(x: Array, weights: Any = None) -> float:
 
 
 def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
-    """`mean_square_distance` and its standard error from the pairs (i, i + o mod n); the rows must be in random order."""
+    """`mean_square_distance` and its standard error, from the pairs (i, i + o mod n) of rows in random order."""
     mean, error = mean_of_blocks((d * d for (d,) in pair_distances(x, offsets=offsets)), sampled=True)
     share = (x.shape[0] - 1) / x.shape[0]  # the n^2 ordered pairs include n of a point with itself
     return share * mean, share * error
@@ -79,7 +79,7 @@ def mean_relative_change(x: Array, y: Array, offsets: Sequence[int] | None = Non
 
 
 def mean_of_blocks(blocks: Iterable[Array], sampled: bool) -> tuple[float, float]:
-    """Mean over all blocks and its standard error: from the means of independent blocks if sampled, else 0."""
+    """The mean over all blocks, and its standard error: from the means of independent blocks if `sampled`, else 0."""
     sums, counts = [], []
     for block in blocks:
         sums.append(float(array_namespace(block).sum(block)))
