@@ -105,7 +105,7 @@ def describe(X: Any) -> Description:
         fits={model: model in fitting for model in found.fitting},
         candidates=candidates,
         evidence=evidence,
-        model=model,
+        model=None if stated is None else stated.model,
         curvature=next((place.curvature for place in fitting.values() if place.curvature != -1), -1.0),
         radius={
             model: dict(zip(QUANTILES, np.quantile(np.concatenate(parts), QUANTILES).tolist(), strict=True))
