@@ -80,13 +80,9 @@ def describe(X: Any) -> Description:
     if not found.n:
         raise ValueError(f"X must have at least one finite row, but none of its {len(X)} rows is finite.")
     fitting = {model: coordinates for model, coordinates in found.fitting.items() if coordinates is not None}
-    candidates, evidence, model = (
-        found.candidates,
-        found.evidence,
-        None if found.coordinates is None else found.coordinates.model,
-    )
+    candidates, evidence, stated = found.candidates, found.evidence, found.coordinates
     if own is not None:
-        candidates, evidence, model, fitting = (own.model,), "the manifold of X", own.model, {own.model: own}
+        candidates, evidence, stated, fitting = (own.model,), "the manifold of X", own, {own.model: own}
     rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # of a clipped norm
     radii: dict[str, list[np.ndarray]] = {model: [] for model in candidates if model in fitting}
     marks, outermost = [], []
