@@ -30,7 +30,7 @@ from ..metrics.comparison import kept_neighbours, report_pairs
 from ..metrics.neighbours import NEAR_MEASURES
 from . import options as opt
 from .compare import few_neighbours
-from .console import log, progress_bar, report, state
+from .console import called, log, progress_bar, report, state
 from .dask import cluster
 from .files import MODELS, Reading, Writer, figure_for, write_files
 from .points import Points, read_points
@@ -201,7 +201,7 @@ class Reduction:
             update(0, 1, "Measuring what is kept")
             self.finish(estimator, X.__getitem__, len(X), points._replace(X=Y))
         base = self.input if self.input.suffix.lower() == ".h5ad" else None
-        source = {"input": str(self.input), **provenance(estimator, self.reading.key)}
+        source = {"input": called(self.input), **provenance(estimator, self.reading.key)}
         self.writer = self.images.writer(source, self.output, key=f"X_{self.method}", base=base)
 
     def streamed(self, outputs: OutputSet) -> None:
@@ -228,7 +228,7 @@ class Reduction:
                 self.finish(estimator, rows.raw, X.shape[0])
                 if self.output is not None:
                     about = {name: metadata[name] for name in (*WORDS, LABEL_COLUMN) if name in metadata}
-                    about |= {"input": str(self.input), **provenance(estimator, self.reading.key)}
+                    about |= {"input": called(self.input), **provenance(estimator, self.reading.key)}
                     write_store(outputs.add(self.output, check_store), estimator.transform(X), about)
 
     def stated(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
