@@ -233,7 +233,7 @@ class Reduction:
 
     def stated(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
         """Model and curvature of points that are not read into memory. Raises ValueError if an option contradicts the file."""
-        table = Table(np.empty((0, 0)), **{name: metadata.get(name) for name in ("model", "curvature")})
+        table = Table(np.empty((0, 0)), model=metadata.get("model"), curvature=metadata.get("curvature"))
         found = check_metadata(table, self.input)
         return self.reading.coordinates(found.model, found.curvature)
 
