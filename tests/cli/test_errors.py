@@ -141,6 +141,7 @@ def files(folder):
         ("reduce named.csv --metadata about.tsv --colour-by x9 -o out.csv", "no column 'x9'; there are: clade"),
         ("reduce named.csv --colour-by clade -o out.csv", "no column 'clade'"),
         ("reduce named.csv --metadata other.tsv -o out.csv", "no column with names of points, such as 'node 0'"),
+        ("embed tree.nwk -d 2 --metadata other.tsv -o out.csv", "no column with names of points, such as 'a'"),
         ("reduce points.npy --metadata other.tsv", "must hold one line for each of the 40 points, but holds 1"),
         ("reduce points.npy --metadata short.txt", "must hold one line for each of the 40 points, but holds 2"),
         ("reduce points.npy --metadata ragged.tsv", "ragged.tsv, line 2: 1 values, but the first line has 2"),

@@ -156,9 +156,11 @@ def test_graphs_come_from_standard_input(text):
     assert [line.split(",")[0] for line in result.stdout.splitlines()] == ["name", "a", "b", "c"]
 
 
-def test_messages_on_standard_input_do_not_name_a_temporary_file():
+def test_messages_on_standard_input_do_not_name_a_temporary_file(folder):
     result = run("embed", "-", "-d", 2, "--method", "sarkar", "-o", "-", stdin="(a,b)c;(a,b)c;")
-    assert "Warning: standard input: the first of 2 trees was read." in result.stderr
+    assert "Warning: standard input: the first of 2 trees was read." in result.stderr and "/stdin" not in result.stderr
+    done("embed", "-", "-d", 2, "--method", "sarkar", "-o", "points.npy", stdin="(a,b)c;")
+    assert json.loads(Path("points.npy.json").read_text())["input"] == "standard input"
     refused(run("reduce", "-", stdin="0.1,0.2\n0.1,x\n0.3,0.1\n"), "standard input, line 2: 'x' is not a number")
     refused(run("reduce", "-", "--metadata", "-", stdin="0.1,0.2\n"), "only once", code=2)
 

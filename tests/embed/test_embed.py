@@ -1,5 +1,7 @@
 """All embeddings, and DistortionEmbedding: gradients, laws, distortion."""
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -43,6 +45,28 @@ def test_the_seed_determines_the_points_and_models_agree(estimator):
     elif not isinstance(estimator, SarkarEmbedding):  # whose scale depends on the largest radius of the model
         assert np.allclose(pairwise_distance(lift(lorentz.embedding_[:, 1:])), D, atol=1e-4 * D.max())
         assert np.allclose(wide.embedding_ / 2, first.embedding_, atol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [*ALL, TreeEmbedding()], ids=name_of)
+def test_a_refit_leaves_nothing_of_the_fit_before(estimator):
+    """Another graph, another model, and other options."""
+    known, path = estimator.get_params(), [(f"n{i}", f"n{i - 1}") for i in range(1, 9)]
+    other = {
+        "model": "lorentz",
+        "curvature": -2.0,
+        "n_components": 2,
+        "max_radius": 5.0,
+        "neighbor_weight": 0.2,
+        "closure": True,
+    }
+    other = {name: value for name, value in other.items() if name in known}
+    graphs = [(TREE.parent, {name: known[name] for name in other}), (path, other)]
+    for (before, first), (after, second) in (graphs, graphs[::-1]):
+        seeded = {"random_state": 0} if "random_state" in known else {}
+        again = clone(estimator).set_params(**seeded, **first).fit(before).set_params(**second).fit(after)
+        fresh = clone(estimator).set_params(**seeded, **second).fit(after)
+        assert vars(again).keys() == vars(fresh).keys()
+        assert [key for key in vars(fresh) if pickle.dumps(vars(again)[key]) != pickle.dumps(vars(fresh)[key])] == []
 
 
 @pytest.mark.parametrize("estimator", [*ALL, TreeEmbedding()], ids=name_of)

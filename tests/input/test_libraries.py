@@ -55,9 +55,9 @@ def test_geoopt(make, model, curvature):
         assert type(Y) is torch.Tensor and np.allclose(Y.detach(), expected.transform(points.detach()))
 
 
-def test_arguments_that_contradict_the_manifold_of_a_parameter_are_an_error():
+def test_arguments_that_contradict_the_manifold_of_a_parameter_are_an_error(tmp_path):
     geoopt = pytest.importorskip("geoopt")
-    points = geoopt.ManifoldParameter(0.1 * vectors(), manifold=geoopt.PoincareBall(c=2.0))
+    points = geoopt.ManifoldParameter(0.1 * vectors(d=2), manifold=geoopt.PoincareBall(c=2.0))
     plain = points.detach().as_subclass(torch.Tensor)
     for call in (
         lambda: horopca.TangentPCA(2, curvature=-0.5).fit(points),
@@ -65,9 +65,15 @@ def test_arguments_that_contradict_the_manifold_of_a_parameter_are_an_error():
         lambda: horopca.TangentPCA(2).fit(plain).transform(points),
         lambda: horopca.metrics.frechet_variance(points),
         lambda: horopca.HoroPCA(1).partial_fit(plain).partial_fit(points),
+        lambda: horopca.plots.plot_plane(points),
+        lambda: horopca.explore(points),
+        lambda: horopca.io.save(tmp_path / "points.npz", points, curvature=-0.5),
     ):
         with pytest.raises(ValueError, match=r"curvature must .*(agree with the manifold|those of the previous batches)"):
             call()
+    found, table = horopca.io.describe(points), horopca.io.load(horopca.io.save(tmp_path / "points.npz", points))
+    assert (found.model, found.curvature) == (table.model, table.curvature) == ("poincare", pytest.approx(-2.0))
+    assert found.radius["poincare"][1.0] == pytest.approx(float(points.manifold.dist0(points).detach().max()))
     euclidean = geoopt.ManifoldTensor(0.1 * vectors())  # the default, which states no model
     assert horopca.TangentPCA(2, curvature=-0.5).fit(euclidean).curvature_ == -0.5
 

@@ -44,7 +44,8 @@ def test_output_is_read_by_the_next_command(tmp_path, stated):
 def test_fit_of_another_model_raises_error(tmp_path, stated):
     other = save(tmp_path / "other.npz", np.zeros((5, 4)), model="poincare", curvature=-2.0)
     assert run("reduce", stated, "-k", 1, "--method", "tpca", "--save-fit", tmp_path / "fit.npz").exit_code == 0
-    refused(run("reduce", other, "--from-fit", tmp_path / "fit.npz"), "contradicts the file, which states model poincare")
+    result = run("reduce", other, "--from-fit", tmp_path / "fit.npz")
+    refused(result, "fit.npz, lorentz contradicts the file, which states model poincare")
 
 
 def test_standard_output_warns_about_missing_metadata(tmp_path):

@@ -38,6 +38,11 @@ relationship: part_of HP:2 ! hand
 id: HP:4
 name: hand
 
+[Term]
+id: HP:5
+name: paw
+is_obsolete: true
+
 [Typedef]
 id: part_of
 """
@@ -142,7 +147,8 @@ def test_xml_trees(tmp_path):
 )
 def test_ontologies(tmp_path, name, content, child, parent, codes):
     found = graph(tmp_path / name, content)
-    assert relations(found) == plain(**{child: parent}) and found.codes == codes and not found.notes
+    assert relations(found) == plain(**{child: parent}) and found.codes == codes
+    assert found.notes == (["obsolete terms left out: 1."] if name == "a.obo" else [])
 
 
 def test_top_terms_are_joined(tmp_path):
@@ -151,7 +157,8 @@ def test_top_terms_are_joined(tmp_path):
     assert relations(found) == {**tops, "hand (HP:2)": ("limb", None)}
     assert found.names == ["limb", "hand (HP:2)", "finger", "hand (HP:4)", "root"]
     assert found.codes == ["HP:1", "HP:2", "HP:3", "HP:4", ""]
-    assert found.notes == ["its 3 top terms are joined under a node called 'root'; root= selects one of them."]
+    joined = "its 3 top terms are joined under a node called 'root'; root= selects one of them."
+    assert found.notes == ["obsolete terms left out: 1.", joined]
     with pytest.raises(ValueError, match=r"no relation 'partof': its relations are is_a, part_of"):
         load_edges(tmp_path / "a.obo", relations=("is_a", "partof"))
     with_parts = graph(tmp_path / "a.obo", FOREST, relations=("is_a", "part_of"))

@@ -174,6 +174,11 @@ def log(text: str) -> None:
         click.echo(text, err=True)
 
 
+def called(path: Path) -> str:
+    """What to call an input: its path, which for the copy of standard input would mean nothing later."""
+    return "standard input" if path == state().stdin else str(path)
+
+
 def count(n: int, noun: str) -> str:
     """A number with its noun: "1 row", "2,000 rows"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
@@ -181,6 +186,8 @@ def count(n: int, noun: str) -> str:
 
 def report(summary: Mapping[str, Any], show: Callable[[], object] | None = None) -> None:
     """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and otherwise by `show` or as rows."""
+    copy = state().stdin
+    summary = {name: called(copy) if copy is not None and value is copy else value for name, value in summary.items()}
     if state().as_json:
         text = json.dumps(summary, default=lambda value: value.item() if hasattr(value, "item") else str(value))
         click.echo(json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2))  # NaN and infinity become null

@@ -16,7 +16,7 @@ from ..io import FORMATS, load_edges
 from ..io.fits import provenance
 from . import options as opt
 from .clades import clades
-from .console import progress_bar, report, state
+from .console import called, progress_bar, report, state
 from .files import Reading, write_files
 from .points import Points, annotate, own_names
 
@@ -102,7 +102,7 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
     if isinstance(reading.curvature, str):
         raise click.UsageError(f"--curvature must be a number, but is {reading.curvature!r}.")
     fitted, relations, method = embedding(graph, **options, **reading.coordinates())
-    points, source = annotate_nodes(relations, fitted, reading), {"input": str(graph), **provenance(fitted)}
+    points, source = annotate_nodes(relations, fitted, reading), {"input": called(graph), **provenance(fitted)}
     write_files((output, points.writer(source, output, key=f"X_{fitted.model}")))
     n, columns = points.X.shape
     summary = {"graph": graph, "method": method, "seed": state().seed, "n_nodes": n, "n_columns": columns}

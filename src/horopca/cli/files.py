@@ -117,7 +117,9 @@ class Reading(NamedTuple):
             if isinstance(option, str) and option not in MODELS:  # "auto", or the name of a number: `read` finds the value
                 option = None
             if None not in (option, stated) and option != stated:
-                raise ValueError(f"--{name} {option} contradicts the file, which states {name} {stated}. Leave out --{name}.")
+                fit = get_current_context().params.get("from_fit")
+                given, remedy = (f"--{name}", f" Leave out --{name}.") if fit is None else (f"the {name} of {fit},", "")
+                raise ValueError(f"{given} {option} contradicts the file, which states {name} {stated}.{remedy}")
             found[name] = next(value for value in (option, stated, found[name]) if value is not None)
         return found
 

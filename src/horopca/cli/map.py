@@ -13,7 +13,7 @@ from ..geometry import from_hyperboloid, to_hyperboloid
 from ..metrics.comparison import make_reduction
 from ..metrics.stability import stability_note
 from ..plots.views import choose_centre
-from .console import progress_bar, report, state
+from .console import called, progress_bar, report, state
 from .embed import CLADE, annotate_nodes, edges_of, embed_options, embedding, measures
 from .files import PAGES, Reading, figure_for, write_files
 from .options import command, metadata_options, names_option, output_option, points_argument, writes
@@ -54,7 +54,7 @@ def map(
       horopca map tree.edges -d 2 --method sarkar
       horopca map ontology.obo --root "cell" --no-edges
     """
-    figure, title, seed = figure_for(plot), title or graph.stem, state().seed
+    figure, title, seed = figure_for(plot), title or Path(called(graph)).stem, state().seed
     fitted, source, method = embedding(graph, **options, for_picture=True, max_radius=PICTURE_RADIUS)
     points, (edges, lengths) = annotate_nodes(source, fitted, reading), edges_of(source, fitted.names_)
     X, n, top = points.X, len(points.X), root_of_tree(edges, len(points.X))

@@ -224,7 +224,7 @@ def _join(
     row = dict(reversed(rows))  # the first row of a repeated name
     found = sum(name in row for name in names)
     if not found:
-        example = max(names[:9], key=len)
+        example = max(([name for name in own_names(names) if name] or names)[:9], key=len)
         raise ValueError(f"{path} has no column with names of points, such as {example!r}; its columns are {listed(table)}.")
     chosen = [row.get(name) for name in names]
     columns = {c: ["" if k is None else column[k] for k in chosen] for c, column in table.items() if c != key}

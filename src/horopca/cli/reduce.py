@@ -20,16 +20,16 @@ from ..estimators.fitting import fitted_coordinates
 from ..io import FORMATS, Table, load_fitted, save_fitted
 from ..io.arrays import Source
 from ..io.fits import provenance
-from ..io.metadata import read_side_file, with_metadata
+from ..io.metadata import LABEL_COLUMN, WORDS, read_side_file, with_metadata
 from ..io.output import OutputSet, check_output
-from ..io.stores import open_store, write_store
+from ..io.stores import open_store, read_store_metadata, write_store
 from ..io.streaming import STREAMED, add_reduced_file, fit_to, is_large
 from ..metrics import average_distortion
 from ..metrics.comparison import kept_neighbours, report_pairs
 from ..metrics.neighbours import NEAR_MEASURES
 from . import options as opt
 from .compare import few_neighbours
-from .console import log, progress_bar, report, state
+from .console import called, log, progress_bar, report, state
 from .dask import cluster
 from .files import MODELS, STDOUT, Reading, Writer, figure_for, write_files
 from .points import Points, read_points
@@ -193,14 +193,12 @@ class Reduction:
             update(0, 1, "Measuring what is kept")
             self.finish(estimator, X.__getitem__, len(X), points._replace(X=Y))
         base = self.input if self.input.suffix.lower() == ".h5ad" else None
-        source = {"input": str(self.input), **provenance(estimator, self.reading.key)}
+        source = {"input": called(self.input), **provenance(estimator, self.reading.key)}
         self.writer = self.images.writer(source, self.output, key=f"X_{self.method}", base=base)
 
     def streamed(self, outputs: OutputSet) -> None:
         """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
-        source = Source.of(self.input)
-        stated = with_metadata(Table(np.empty((0, 0))), read_side_file(self.input), self.input)
-        estimator = self.estimator(self.reading.coordinates(stated.model, stated.curvature))
+        source, estimator = Source.of(self.input), self.estimator(self.stated(read_side_file(self.input)))
         with progress_bar(f"Reducing {source.shape[0]:,} points from {self.input.name}") as update:
             if self.output is None:
                 fit_to(estimator, source)
@@ -213,14 +211,23 @@ class Reduction:
     def in_chunks(self, outputs: OutputSet) -> None:
         """Reduce points in a store that the workers of a cluster can read, and write the images to another store."""
         with cluster(str(self.address)):
-            X, estimator = open_store(self.input, self.reading.key), self.estimator(self.reading.coordinates())
+            X, metadata = open_store(self.input, self.reading.key), read_store_metadata(self.input, self.reading.key)
+            estimator = self.estimator(self.stated(metadata))
             with progress_bar(f"Reducing {X.shape[0]:,} points from {self.input.name}", estimator):
                 if self.fitted is None:
                     estimator.fit(X)
                 rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
                 self.finish(estimator, rows.raw, X.shape[0])
                 if self.output is not None:
-                    write_store(outputs.add(self.output.absolute()), estimator.transform(X))
+                    about = {name: metadata[name] for name in (*WORDS, LABEL_COLUMN) if name in metadata}
+                    about |= {"input": called(self.input), **provenance(estimator, self.reading.key)}
+                    write_store(outputs.add(self.output.absolute()), estimator.transform(X), about)
+
+    def stated(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """Model and curvature of points that are not read into memory. Raises ValueError if an option contradicts the file."""
+        known = {name: metadata[name] for name in ("model", "curvature") if name in metadata}
+        found = with_metadata(Table(np.empty((0, 0))), known, self.input)
+        return self.reading.coordinates(found.model, found.curvature)
 
     def finish(self, estimator: Any, take: Callable[[np.ndarray], Any], n: int, images: Points | None = None) -> None:
         """Measure the reduction of n rows, of which ``take(indices)`` returns some, and transform those to draw."""

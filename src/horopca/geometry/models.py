@@ -261,7 +261,8 @@ def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
     """Points of the hyperboloid in another model of hyperbolic space.
 
     A ball cannot hold points beyond radius 36 (Poincaré) or 18 (Klein) in float64. Raises ValueError if a NumPy array has such
-    points; those of other libraries are put on the boundary.
+    points; those of other libraries are put on the boundary. "tangent" and "halfspace" have no such limit, but the
+    rounding of their coordinates moves a point at a radius r above 36 by about 2 (r - 36). The Lorentz models lose nothing.
 
     Parameters
     ----------

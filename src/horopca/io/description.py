@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._input.coordinates import Coordinates
+from .._input.libraries import coordinates_of
 from .._input.recognition import EXAMINED_ELEMENTS, recognise
 from ..geometry import radius
 from ..geometry.models import row_norms
@@ -45,7 +46,7 @@ def describe(X: Any) -> Description:
     Parameters
     ----------
     X : array of shape (n, m)
-        Points in unknown coordinates.
+        Points in unknown coordinates, or a tensor of geoopt or HypLL, whose manifold states them.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def describe(X: Any) -> Description:
     >>> found.n_clipped, {model: round(radius[1.0], 4) for model, radius in found.radius.items()}
     (2, {'poincare': 1.3863, 'lorentz-space': 0.5688, 'tangent': 0.6})
     """
-    X = as_matrix(X)
+    own, X = coordinates_of(X), as_matrix(X)
     if 0 in X.shape:
         raise ValueError(f"X must have rows and columns, but it has shape {X.shape}.")
     dtype, rows_at_once = X.dtype, max(1, EXAMINED_ELEMENTS // X.shape[1])
@@ -79,8 +80,11 @@ def describe(X: Any) -> Description:
     if not found.n:
         raise ValueError(f"X must have at least one finite row, but none of its {len(X)} rows is finite.")
     fitting = {model: coordinates for model, coordinates in found.fitting.items() if coordinates is not None}
+    candidates, evidence, stated = found.candidates, found.evidence, found.coordinates
+    if own is not None:
+        candidates, evidence, stated, fitting = (own.model,), "the manifold of X", own, {own.model: own}
     rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # of a clipped norm
-    radii: dict[str, list[np.ndarray]] = {model: [] for model in found.candidates if model in fitting}
+    radii: dict[str, list[np.ndarray]] = {model: [] for model in candidates if model in fitting}
     marks, outermost = [], []
     for x in blocks():
         for model, parts in radii.items():
@@ -95,9 +99,9 @@ def describe(X: Any) -> Description:
         n_nonfinite=len(X) - found.n,
         n_duplicates=found.n - len(np.unique(np.concatenate(marks))),
         fits={model: model in fitting for model in found.fitting},
-        candidates=found.candidates,
-        evidence=found.evidence,
-        model=None if found.coordinates is None else found.coordinates.model,
+        candidates=candidates,
+        evidence=evidence,
+        model=None if stated is None else stated.model,
         curvature=next((place.curvature for place in fitting.values() if place.curvature != -1), -1.0),
         radius={
             model: dict(zip(QUANTILES, np.quantile(np.concatenate(parts), QUANTILES).tolist(), strict=True))

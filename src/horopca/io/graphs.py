@@ -218,7 +218,9 @@ def read_terms(path: Path, relations: list[str]) -> EdgeList:
     pronto: Any = import_module("pronto")
     with open_bytes(path) as file:
         ontology = pronto.Ontology(file, import_depth=0, threads=1)  # other files and addresses are not read
-    terms = [term for term in ontology.terms() if not term.obsolete]
+    every = list(ontology.terms())
+    terms = [term for term in every if not term.obsolete]
+    notes = [f"obsolete terms left out: {len(every) - len(terms):,}."] if len(terms) < len(every) else []
     position = {term.id: i for i, term in enumerate(terms)}
 
     def parents(term: Any) -> Iterator[Any]:
@@ -244,8 +246,8 @@ def read_terms(path: Path, relations: list[str]) -> EdgeList:
     below = {child for child, _ in edges}
     tops = [i for i in range(len(terms)) if i not in below]
     if len(tops) < 2:
-        return EdgeList(names, np.array(edges), None, codes)
+        return EdgeList(names, np.array(edges), None, codes, notes)
     root = next(name for name in (ROOT, *(f"{ROOT} ({k})" for k in range(2, len(names) + 3))) if name not in counts)
     edges += [(top, len(names)) for top in tops]
-    note = f"its {len(tops)} top terms are joined under a node called {root!r}; root= selects one of them."
-    return EdgeList([*names, root], np.array(edges), None, [*codes, ""], [note])
+    notes.append(f"its {len(tops)} top terms are joined under a node called {root!r}; root= selects one of them.")
+    return EdgeList([*names, root], np.array(edges), None, [*codes, ""], notes)

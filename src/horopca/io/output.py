@@ -19,6 +19,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 
 from .._input.coordinates import check_coordinates
+from .._input.libraries import as_plain_array, coordinates_of
 from .containers import write_h5ad
 from .files import as_matrix, as_text, named
 from .metadata import (
@@ -66,7 +67,7 @@ def save(
     columns : mapping of str to sequence of length n, optional
         Further columns of a text file or an ``.h5ad``, words or numbers.
     model, curvature : str and float, optional
-        Those of the points. `load` and every command read them back.
+        Those of the points, by default of the manifold of a tensor of geoopt or HypLL. `load` and every command read them back.
     source : mapping, optional
         How the points were made: strings, numbers, arrays, and mappings of these.
     force : bool, default=False
@@ -95,8 +96,10 @@ def save(
     >>> table.model, table.row_names
     ('klein', ['cat'])
     """
-    X = as_matrix(X)
-    check_coordinates("poincare" if model is None else model, -1.0 if curvature is None else curvature)
+    if own := coordinates_of(X):
+        model, curvature = model or own.model, own.curvature if curvature is None else curvature
+    stated = check_coordinates("poincare" if model is None else model, -1.0 if curvature is None else curvature)
+    X = as_matrix(as_plain_array(X, stated, "X"))
     given = {"names": names, "labels": labels}
     if taken := [name for name in columns or () if name in given]:
         raise ValueError(f"columns must not be called {taken[0]!r}: pass {taken[0]}= for the {taken[0]} of the rows.")

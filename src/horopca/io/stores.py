@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from .arrays import map_npy
 from .files import Budget, FormatError, format_errors, listed
+from .metadata import MEMBER, read_side_file, to_json
 from .output import ZARR_FILES, is_zarr
 
 if TYPE_CHECKING:
@@ -67,6 +69,15 @@ def open_store(path: str | Path, key: str | None = None) -> da.Array:
     return found
 
 
+def read_store_metadata(path: str | Path, key: str | None = None) -> dict[str, Any]:
+    """The metadata of a Zarr store, which is in its attributes, or of a ``.npy`` file; empty if there is none."""
+    path = Path(path).resolve()
+    if not is_zarr(path):
+        return read_side_file(path)
+    found = _zarr_array(path, key)[0].attrs.get(MEMBER)
+    return found if isinstance(found, dict) else {}
+
+
 def read_rows(path: Path, store: Any, start: int, stop: int) -> np.ndarray:
     """Rows of a Zarr array or, without one, of a ``.npy`` file; called by the workers."""
     if store is None:
@@ -75,12 +86,14 @@ def read_rows(path: Path, store: Any, start: int, stop: int) -> np.ndarray:
         return np.asarray(store[start:stop])
 
 
-def write_store(path: Path, Y: da.Array) -> Path:
-    """Write a Dask array to a new Zarr store, from the workers."""
+def write_store(path: Path, Y: da.Array, metadata: Mapping[str, Any] | None = None) -> Path:
+    """Write a Dask array to a new Zarr store, from the workers, with the metadata in its attributes."""
     da = _library("dask.array")
     chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
     store = _library("zarr").create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
     da.store(da.rechunk(Y, chunks), store, lock=False)
+    if metadata:
+        store.attrs[MEMBER] = json.loads(to_json(metadata))
     return path
 
 

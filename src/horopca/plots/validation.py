@@ -10,6 +10,7 @@ import numpy as np
 
 from .._input.arguments import check_choice
 from .._input.coordinates import FARTHEST_IMAGE, check_coordinates
+from .._input.libraries import as_plain_array
 from .._input.rows import check_rows
 from ..geometry import ModelName, origin, translate_to_origin
 from ..geometry._arrays import to_numpy
@@ -60,7 +61,7 @@ def _check_centre(centre: Any, x: np.ndarray, model: ModelName, curvature: float
 def check_plane(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2, name: str = "Y") -> np.ndarray:
     """Validate points of the plane, or of space if d = 3, and return them on the hyperboloid (n, d+1)."""
     coordinates = check_coordinates(model, curvature)
-    Y = to_numpy(Y)
+    Y = to_numpy(as_plain_array(Y, coordinates, name))
     if Y.ndim != 2 or Y.shape[1] != coordinates.columns(d):
         space = "the disk" if d == 2 else "the ball"
         raise ValueError(
