@@ -164,6 +164,8 @@ def frechet_median(
     m = _start(points, weights) if start is None else as_point(start, points.shape[1], "start")
     spread, steps = float(np.sqrt(newton_terms(points, m, weights=weights)[0])), 0
     rounding = 1e-14 * m[0]  # of the points, as a distance
+    if start is not None and rounding > tol * spread:  # seen from the start, rounding hides how the points differ
+        return frechet_median(points, weights=weights, max_iter=max_iter, tol=tol)
     least = max(tol * spread, rounding)
     if spread <= rounding:  # all points coincide
         return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, Status.AT_ROUNDING)
