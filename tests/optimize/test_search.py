@@ -117,20 +117,21 @@ def test_equally_good_optima_are_reported():
     ("kind", "n", "seed", "options"),
     [
         ("normal", 50, 6, {"n_components": 1}),
+        ("far out", 150, 14, {"n_components": 1}),  # missed by 2 % without hops
         ("heavy tails", 50, 6, {}),
         ("normal", 50, 6, {"objective": "distortion"}),
         ("heavy tails", 50, 6, {"objective": "robust"}),
         ("far out", 90, 4, {"objective": "frechet"}),  # missed by 0.4 % if the pair variance ranks the starts
     ],
-    ids=["K = 1", "variance", "distortion", "robust", "frechet"],
+    ids=["K = 1", "K = 1, far out", "variance", "distortion", "robust", "frechet"],
 )
 def test_no_random_start_leads_higher(kind, n, seed, options):
     """Ascents on all pairs from random subspaces and from spans of data directions, without screening or rounds."""
     x = to_hyperboloid(drawn(kind, n, seed), "tangent")
     name, K = options.get("objective", "variance"), options.get("n_components", 2)
-    sample, rng = centred_sample(x, name)[2], np.random.default_rng(0)
-    light = np.pad(sample.directions()[rng.integers(n, size=(30, K))], ((0, 0), (0, 0), (1, 0)), constant_values=1.0)
-    starts = np.concatenate([rng.standard_normal((30, K, x.shape[1])), light])
+    sample, rng, count = centred_sample(x, name)[2], np.random.default_rng(0), 600 if K == 1 else 30
+    light = np.pad(sample.directions()[rng.integers(n, size=(count, K))], ((0, 0), (0, 0), (1, 0)), constant_values=1.0)
+    starts = np.concatenate([rng.standard_normal((count, K, x.shape[1])), light])
     objective = objective_over(sample, name, pair_offsets(n))
     best = maximise(objective, starts, max_iter=200, tol=1e-8).values.max()
     fit = HoroPCA(spine="free", model="lorentz", random_state=0, **options).fit(x)
