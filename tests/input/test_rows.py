@@ -11,8 +11,6 @@ from horopca import HoroPCA, TangentPCA
 from horopca._input.coordinates import Coordinates
 from horopca._input.rows import check_rows
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid, translate
-from horopca.geometry._arrays import to_numpy
-from horopca.geometry._points import TranslatedPoints
 from horopca.statistics import frechet_mean
 
 COORDINATES = Coordinates("poincare", -0.25)
@@ -37,26 +35,6 @@ def test_chunks_are_the_points(model, dtype, curvature):
     assert np.allclose(chunk.weighted_sums(W), W @ x, rtol=1e-10)
     others[::2] = translate(x[::2], to_hyperboloid(np.array([1e-6, 0.0, 0.0]), "tangent"))  # half of them are close
     assert np.allclose(chunk.distances(others), distance(x, others), rtol=1e-6, atol=1e-11)  # arccosh would leave 1e-8
-
-
-@pytest.mark.parametrize("xp", ["numpy", "torch", "array_api_strict"], indirect=True)
-def test_every_way_to_the_points_gives_the_points(xp):
-    rows = check_rows(xp.asarray(MANY), COORDINATES)
-    n, t = len(MANY), np.tile(POINTS[:, 0], 1000)
-    assert rows.shape == (n, 4) and not rows.remote
-    some = np.array([199, 3, 3, n - 1])
-    np.testing.assert_array_equal(to_numpy(rows.raw(some)), MANY[some])
-    np.testing.assert_allclose(rows.take(some), POINTS[[199, 3, 3, 199]], rtol=1e-12)
-    np.testing.assert_allclose(to_numpy(rows.all())[-200:], POINTS, rtol=1e-12)
-    assert sum(chunk.t.shape[0] for chunk in rows.chunks()) == n
-    np.testing.assert_allclose(to_numpy(rows.map(lambda chunk: chunk.t[:, None]))[:, 0], t, rtol=1e-12)
-    (*starts,) = rows.fold(lambda chunk: [chunk.start])
-    assert starts[0] == 0 and len(starts) == 2
-    assert TranslatedPoints(rows, POINTS[0]).fold(lambda chunk: [chunk.start]) == starts
-    assert rows.fold(lambda chunk: chunk.start, max) == starts[-1]
-    other = check_rows(xp.asarray(MANY[::-1].copy()), COORDINATES)
-    total = rows.fold_beside(other, lambda a, b: to_numpy(a.t * b.t).sum())
-    assert total == pytest.approx(t @ t[::-1])
 
 
 def test_an_error_names_the_row_among_all_rows():

@@ -259,15 +259,3 @@ def test_edge_lists(tmp_path, text, names, weights):
     graph = load_edges(write(tmp_path / "graph.edges", text))
     assert graph.names == names
     assert (graph.weights is None) if weights is None else np.array_equal(graph.weights, weights)
-
-
-def test_networkx_edge_lists(tmp_path):
-    import networkx as nx
-
-    graph = nx.karate_club_graph()
-    nx.write_edgelist(graph, tmp_path / "karate.edges")
-    read = load_edges(tmp_path / "karate.edges")
-    assert read.names == [str(i) for i in range(34)]
-    assert {(u, v): w for (u, v), w in zip(read.edges.tolist(), read.weights, strict=True)} == {
-        (u, v): w for u, v, w in graph.edges(data="weight")
-    }
