@@ -82,11 +82,6 @@ class Explorer:
             time.sleep(0.02)
         raise AssertionError(f"{condition} did not come true")
 
-    def resize(self, width, height):
-        self.set_viewport_size({"width": width, "height": height})
-        self.until(f"innerWidth === {width} && innerHeight === {height}")
-        self.settle()
-
     def settle(self):
         """Wait until flights have landed and two frames have been drawn."""
         self.evaluate("""new Promise((done, failed) => {

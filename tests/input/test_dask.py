@@ -13,9 +13,6 @@ from dask.callbacks import Callback
 from clouds import cloud
 from errors import error_message
 from horopca import EuclideanPCA, HoroPCA, TangentPCA, metrics
-from horopca._input.coordinates import Coordinates
-from horopca._input.dask import DaskRows
-from horopca._input.rows import check_rows
 from horopca.geometry import from_hyperboloid, lift, translate
 from quick import REDUCTIONS, quick
 
@@ -30,7 +27,7 @@ def points(n: int = N, d: int = 5, model: str = "poincare") -> np.ndarray:
 
 
 X = points()
-FEW, HERE = X[:200], Coordinates("poincare", -0.25)
+FEW = X[:200]
 
 
 @pytest.fixture(autouse=True)
@@ -54,10 +51,6 @@ def small_parts(monkeypatch):
 
 def chunked(X: np.ndarray = X, rows: tuple[int, ...] = (5000, 0, 8192, 3808), columns: tuple[int, ...] = (3, 2)) -> da.Array:
     return da.from_array(X, chunks=(rows, columns))
-
-
-def lazy(P: np.ndarray = FEW) -> DaskRows:
-    return check_rows(da.from_array(P, chunks=((60, 0, 90, 50), -1)), HERE, name="Y")
 
 
 def counted(folder: Path, rows: int = 5000) -> da.Array:
@@ -156,21 +149,14 @@ def test_small_arrays_travel_and_rows_do_not(few_searched):
 # ---------------------------------------------------------------- rows
 
 
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda rows: rows.raw(np.array([3])),
-        lambda rows: next(rows.chunks()),
-        lambda rows: rows.fold(lambda chunk: len(chunk.X)),
-        lambda rows: rows.fold_beside(lazy(), lambda chunk, other: len(chunk.X)),
-        lambda rows: lazy().fold_beside(rows, lambda chunk, other: len(chunk.X)),
-        lambda rows: rows.map(lambda chunk: chunk.points()).compute(),
-    ],
-)
-def test_the_first_pass_names_an_invalid_row(read, small_parts):
-    wrong = np.where(np.arange(200)[:, None] == 140, 3.0, FEW)  # in the second part of its chunk
-    expected = "Y must lie inside the ball of radius 2, but row 140 has norm 6.7082"
-    assert error_message(read, lazy(wrong)).startswith(expected)
+def test_the_first_pass_names_an_invalid_row(small_parts):
+    """In the second part of its chunk."""
+    D = da.from_array(np.where(np.arange(200)[:, None] == 140, 3.0, FEW), chunks=((60, 0, 90, 50), -1))
+    fit = TangentPCA(2).fit(FEW)
+    calls = [fit.fit, fit.score, metrics.pair_variance, lambda D: fit.transform(D).compute()]
+    calls += [lambda D: metrics.unexplained_variance(D, FEW), lambda D: metrics.unexplained_variance(FEW, D)]
+    for call in calls:
+        assert "must lie inside the unit ball, but row 140 has norm 6.7082" in error_message(call, D)
 
 
 # ---------------------------------------------------------------- metrics
@@ -212,7 +198,6 @@ def test_metrics_of_many_rows_are_estimates_with_an_honest_error():
         (lambda fit: fit.fit(chunked()[:, 0]), r"X must be a 2-D array .* but has shape \(17000,\)"),
         (lambda fit: fit.fit(chunked() + 1j), "X must be real, but has dtype complex128"),
         (lambda fit: fit.fit(dask.delayed(X)), "X must be a Dask array or data frame, but is a Delayed"),
-        (lambda _: check_rows(da.from_array(FEW), HERE, min_rows=300, name="Y"), r"Y must have at least 300 rows, but has 200"),
     ],
 )
 def test_invalid_shapes_and_types(call, message):

@@ -1,4 +1,4 @@
-"""Error messages of validation, and values just inside the limits: arguments, distances, rows of every model."""
+"""Error messages of validation, and values just inside the limits: distances, rows of every model."""
 
 import numpy as np
 import pytest
@@ -6,29 +6,8 @@ import pytest
 from clouds import cloud
 from errors import error_message
 from horopca._input.arguments import check_distances
-from horopca._input.coordinates import Coordinates, check_coordinates, check_points
-from horopca.geometry import MODELS, lift
-
-NEGATIVE = "curvature must be a negative number (of size 1e-100 to 1e+100), but is"
-BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbooks has -1."
-
-
-# ---------------------------------------------------------------- arguments
-
-
-@pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        (lambda: check_coordinates("ball", -1.0), f"model must be one of {', '.join(map(repr, MODELS))}, but is 'ball'."),
-        (lambda: check_coordinates("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
-        (lambda: check_coordinates("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
-        (lambda: check_coordinates("klein", 2.0),
-         f"{NEGATIVE} 2.0. {BALL} If c = 2 stands for the curvature -c, pass curvature=-2."),
-    ],
-)  # fmt: skip
-def test_errors_of_arguments(call, expected):
-    assert error_message(call) == expected
-
+from horopca._input.coordinates import Coordinates, check_points
+from horopca.geometry import lift
 
 # ---------------------------------------------------------------- distances
 

@@ -116,21 +116,3 @@ def test_the_narrowest_and_the_widest_cone(ax):
     narrow, wide = (border[65:130] for border in borders(ax))
     assert np.ptp(narrow, axis=0).max() < 1e-9 and np.ptp(wide, axis=0).min() > 1.9
     assert radius(to_hyperboloid(borders(ax)[0][0])) == pytest.approx(2 * np.arctanh(np.hypot(0.5, 0.1)))
-
-
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda ax: plot_geodesics(Y[:2], Y[:3], ax=ax), "the same number of rows, but have 2 and 3"),
-        (lambda ax: plot_horocycles([0.5, 0.0], ax=ax), "q must be unit vectors"),
-        (lambda ax: plot_projection(Y, [IDEAL, IDEAL], ax=ax), "q must be one ideal point"),
-        (lambda ax: plot_cones(Y, K=0, ax=ax), "K must be a positive number, but is 0"),
-        (lambda ax: plot_cones(Y, angles=[0.1], ax=ax), "angles must have one number for each of 20 points"),
-        (lambda ax: plot_cones(Y[:1], angles=[60.0], ax=ax), "between 0 and pi, in radians, but are .60.0."),
-        (lambda ax: plot_cones(Y, root=[3.0, 0.0], ax=ax), "root must lie inside the unit ball"),
-        (lambda ax: plot_cones(Y, ax="x"), "ax must be matplotlib axes, such as plot_plane returns, but is 'x'"),
-    ],
-)
-def test_errors(ax, draw, message):
-    with pytest.raises(ValueError, match=message):
-        draw(ax)

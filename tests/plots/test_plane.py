@@ -284,19 +284,3 @@ def test_invalid_arguments_are_errors_before_anything_is_drawn(ax, points, optio
     with pytest.raises(ValueError, match=message):
         plot_plane(points, ax=ax, **options)
     assert not ax.patches
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda ax: plot_ball(np.zeros((4, 3)), ax=ax), "ax must be 3-D axes"),
-        (lambda ax: plot_ball(Y), r"points of the ball, of shape \(n, 3\)"),
-        (lambda ax: plot_comparison({}), "images must contain at least one"),
-        (lambda ax: plot_comparison({"one": Y}, captions=[]), "captions must have one entry per image"),
-        (lambda ax: plot_comparison({"one": Y}, view="round"), "view must be one of"),
-        (lambda ax: plot_comparison({"one": Y, "two": Y[:3]}), r"its arrays have \[40, 3\] rows"),
-    ],
-)
-def test_errors_of_other_plots(ax, call, message):
-    with pytest.raises(ValueError, match=message):
-        call(ax)
