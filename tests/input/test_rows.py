@@ -10,31 +10,13 @@ from errors import error_message
 from horopca import HoroPCA, TangentPCA
 from horopca._input.coordinates import Coordinates
 from horopca._input.rows import check_rows
-from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid, translate
+from horopca.geometry import distance
 from horopca.statistics import frechet_mean
 
 COORDINATES = Coordinates("poincare", -0.25)
 X = COORDINATES.from_hyperboloid(cloud(200, 3), np.float64)
 POINTS = COORDINATES.to_hyperboloid(X)
 MANY = np.tile(X, (1000, 1))  # two chunks
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("curvature", [-1.0, -0.25])
-def test_chunks_are_the_points(model, dtype, curvature):
-    rng, coordinates = np.random.default_rng(0), Coordinates(model, curvature)
-    X = coordinates.from_hyperboloid(cloud(40, 3, seed=1), dtype)
-    unit = from_hyperboloid(cloud(40, 3, seed=1), model)
-    assert np.allclose(X, unit if curvature == -1 or model == "halfspace" else 2 * unit, rtol=1e-5)
-    assert (coordinates.dimension(X.shape[1]), coordinates.columns(3)) == (3, X.shape[1])
-    x, chunk = coordinates.to_hyperboloid(X), coordinates.chunk(X, 7)
-    M, W, others = rng.standard_normal((2, 4)), rng.standard_normal((3, 40)), cloud(40, 3, seed=2)
-    assert chunk.start == 7 and np.allclose(chunk.points(), x, rtol=1e-12)
-    assert np.allclose(chunk.products(M), M @ x.T, rtol=1e-12, atol=1e-12 * np.abs(x).max())
-    assert np.allclose(chunk.weighted_sums(W), W @ x, rtol=1e-10)
-    others[::2] = translate(x[::2], to_hyperboloid(np.array([1e-6, 0.0, 0.0]), "tangent"))  # half of them are close
-    assert np.allclose(chunk.distances(others), distance(x, others), rtol=1e-6, atol=1e-11)  # arccosh would leave 1e-8
 
 
 def test_an_error_names_the_row_among_all_rows():
