@@ -47,9 +47,6 @@ def names_of(columns):
     return [column["name"] for column in columns]
 
 
-# ---------------------------------------------------------------- what the page holds
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_points_arrive_to_the_last_bit_from_every_model(model):
     given = from_hyperboloid(X, model)
@@ -113,9 +110,6 @@ def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
     assert np.allclose(deep["home"], [-np.sinh(150), 0])
 
 
-# ---------------------------------------------------------------- several pictures
-
-
 def tensor(frames):
     torch = pytest.importorskip("torch")
     return torch.stack([torch.tensor(frame, requires_grad=True) for frame in frames])
@@ -129,9 +123,6 @@ def test_several_pictures_and_their_titles(several):
         expected = to_hyperboloid(Y / part)
         assert np.array_equal(found[f"x{suffix}"], expected[:, 1]) and np.array_equal(found[f"y{suffix}"], expected[:, 2])
     assert found["home"] == held(explore(Y))["home"] and found["reach"] >= held(explore(Y))["reach"]
-
-
-# ---------------------------------------------------------------- neighbours
 
 
 def test_the_original_decides_who_is_a_neighbour_and_what_changed():
@@ -159,9 +150,6 @@ def test_the_original_decides_who_is_a_neighbour_and_what_changed():
     assert np.isnan(found[:3]).all() and np.allclose(found[3:], 0)
 
 
-# ---------------------------------------------------------------- the file
-
-
 def test_twenty_thousand_points_stay_below_1_MB():
     n, letters = 20_000, np.array(list("abcdefghijklmnopqrstuvwxyz"))
     angle, r = rng.uniform(0, 2 * np.pi, n), rng.uniform(0, 12, n)
@@ -169,15 +157,6 @@ def test_twenty_thousand_points_stay_below_1_MB():
     edges = np.stack([rng.integers(0, np.arange(1, n)), np.arange(1, n)], axis=1)
     points = r[:, None] * np.c_[np.cos(angle), np.sin(angle)]
     assert len(explore(points, rng.integers(0, 20, n), names=names, edges=edges, model="tangent").html) < 1_000_000
-
-
-def test_names_and_labels_are_data_never_markup():
-    values = {text: np.arange(len(HOSTILE)) for text in HOSTILE}
-    page = explore(Y[: len(HOSTILE)], HOSTILE, names=HOSTILE, values=values, title=HOSTILE[0])
-    assert "alert(1)" not in page.html.replace(html.escape(HOSTILE[0]), "")
-    found = held(page)
-    assert found["names"] == HOSTILE and names_of(found["columns"]) == HOSTILE
-    assert sorted(found["labelings"][0]["classes"]) == sorted(HOSTILE)
 
 
 def test_the_page_runs_its_own_script_and_asks_for_nothing():
@@ -288,9 +267,6 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
 def test_wrong_input(points, options, message):
     with pytest.raises(ValueError, match=message):
         explore(points, **options)
-
-
-# ---------------------------------------------------------------- edges in files
 
 
 def write(path, text):

@@ -41,9 +41,6 @@ def card(page):
     return dict(page.evaluate(terms))
 
 
-# ---------------------------------------------------------------- neighbours and measures
-
-
 def test_hovering_shows_a_point_and_its_neighbours_in_the_original_space(visit):
     page = visit("reduced")
     assert page.is_hidden("#card")
@@ -129,9 +126,6 @@ def test_the_ruler_measures_here_and_in_the_original(visit, original):
         assert f"graph {shortest_path(LENGTHS, directed=False)[lion, whale]:.2f} → here " in text
     page.keyboard.press("Escape")
     assert page.is_hidden("#measured")
-
-
-# ---------------------------------------------------------------- refits
 
 
 def kept(A, x, goal):

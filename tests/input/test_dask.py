@@ -65,9 +65,6 @@ def counted(folder: Path, rows: int = 5000) -> da.Array:
     return da.map_blocks(read, chunks=chunks, dtype=X.dtype, meta=X[:0])
 
 
-# ---------------------------------------------------------------- estimators
-
-
 @pytest.mark.parametrize(("name", "options"), FITS, ids=str)
 def test_a_fit_is_that_of_the_array_in_memory(name, options, few_searched):
     P = X[:1000] if name == "PGA" else X  # its search takes all rows
@@ -146,9 +143,6 @@ def test_small_arrays_travel_and_rows_do_not(few_searched):
     assert sizes.largest["_take"] < 1000 * 5 * 8
 
 
-# ---------------------------------------------------------------- rows
-
-
 def test_the_first_pass_names_an_invalid_row(small_parts):
     """In the second part of its chunk."""
     D = da.from_array(np.where(np.arange(200)[:, None] == 140, 3.0, FEW), chunks=((60, 0, 90, 50), -1))
@@ -157,9 +151,6 @@ def test_the_first_pass_names_an_invalid_row(small_parts):
     calls += [lambda D: metrics.unexplained_variance(D, FEW), lambda D: metrics.unexplained_variance(FEW, D)]
     for call in calls:
         assert "must lie inside the unit ball, but row 140 has norm 6.7082" in error_message(call, D)
-
-
-# ---------------------------------------------------------------- metrics
 
 
 def test_metrics_of_few_rows_are_those_of_all_pairs():
@@ -185,9 +176,6 @@ def test_metrics_of_many_rows_are_estimates_with_an_honest_error():
     many = D.rechunk((200, 5))  # whose results are combined by a tree
     for pair in ((D, lazily), (D, back), (X, lazily), (D, lazily.rechunk((3000, 5))), (many, back)):  # not an estimate
         assert metrics.unexplained_variance(*pair) == pytest.approx(metrics.unexplained_variance(X, back), rel=1e-12)
-
-
-# ---------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(

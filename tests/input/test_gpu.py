@@ -219,9 +219,6 @@ def test_error_messages_are_those_of_the_host(model, how):
     assert how == "flat" or "row 17" in messages[0] or how == "width"
 
 
-# ---------------------------------------------------------------- gradients
-
-
 @pytest.mark.parametrize("model", geometry.MODELS)
 def test_gradients_on_the_device_are_those_of_the_host(model):
     points = Coordinates(model, -0.5).from_hyperboloid(cloud(200, 4), np.float64)

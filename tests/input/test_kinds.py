@@ -10,18 +10,9 @@ from sklearn.base import clone
 from horopca import TangentPCA, metrics
 from horopca._input.coordinates import Coordinates
 from horopca.cli.options import MODELS as CHOICES
-from horopca.geometry import (
-    MODELS,
-    ModelName,
-    clip,
-    distance,
-    from_hyperboloid,
-    geodesic_hull,
-    ideal_endpoint,
-    lift,
-    pairwise_distance,
-    to_hyperboloid,
-)
+from horopca.geometry import clip, distance, from_hyperboloid, ideal_endpoint, lift, pairwise_distance, to_hyperboloid
+from horopca.geometry.hulls import geodesic_hull
+from horopca.geometry.models import MODELS, ModelName
 from horopca.io import load_fitted, save_fitted
 from horopca.projections import horospherical_projection, spine_from_basis, spine_from_ideal_points
 

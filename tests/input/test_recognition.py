@@ -141,9 +141,6 @@ def test_one_row_and_no_rows():
         describe([0.5, 0.5])
 
 
-# ---------------------------------------------------------------- the model "auto"
-
-
 def test_auto_uses_the_only_model_that_fits(xp, curvature=-0.25):
     for model in ("lorentz", "lorentz-time-last"):
         X = 2 * from_hyperboloid(x, model)

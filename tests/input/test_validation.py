@@ -9,9 +9,6 @@ from horopca._input.arguments import check_distances
 from horopca._input.coordinates import Coordinates, check_points
 from horopca.geometry import lift
 
-# ---------------------------------------------------------------- distances
-
-
 D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 
 
@@ -36,9 +33,6 @@ def test_tolerance_of_distances():
             assert check_distances(largest * off).shape == off.shape
             assert error_message(check_distances, largest * np.where(off == 1e-6, 1.1e-6, off)).startswith("X must be ")
     assert check_distances(np.zeros((0, 0))).size == 0 and check_distances(D[:2], symmetric=False).shape == (2, 3)
-
-
-# ---------------------------------------------------------------- rows
 
 
 RIM = "probably by rounding: horopca.geometry.clip(Y, 1e-5{}) moves such rows inside (on the command line, --clip 1e-5)."
@@ -123,9 +117,6 @@ def test_space_components_that_include_the_time(curvature, d):
         )
         for valid in (X[:7], np.append(X, [2 * X[0]], axis=0), np.roll(far, turn, axis=1), np.full((20, 1), radius)):
             check_points(valid, coordinates, 0, "X")
-
-
-# ---------------------------------------------------------------- on the way out
 
 
 @pytest.mark.parametrize(("model", "curvature", "x"), [("lorentz", -0.25, [[0.0, -1e5]]), ("halfspace", -1.0, [[1.0, 1e5]])])

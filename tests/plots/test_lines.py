@@ -18,9 +18,6 @@ def on_geodesics(x, y, z):
     return np.allclose(distance(x, z) + distance(z, y), distance(x, y), atol=1e-8)
 
 
-# ---------------------------------------------------------------- curves
-
-
 def test_horocycles_touch_the_rim_and_go_through_the_points(ax):
     plot_horocycles([IDEAL, -IDEAL], through=Y[:3], ax=ax)
     assert len(ax.patches) == 1 + 6  # the rim, and a horocycle for each ideal point and each point
@@ -36,9 +33,6 @@ def test_the_projection_keeps_the_busemann_function_on_the_geodesic(ax):
     assert np.allclose(busemann(images, IDEAL), busemann(to_hyperboloid(Y), IDEAL))
     seen = from_hyperboloid(translate_to_origin(images, to_hyperboloid(base)), "poincare")
     assert np.linalg.matrix_rank(seen, tol=1e-6) == 1  # on a diameter, in the frame of the base
-
-
-# ---------------------------------------------------------------- axes
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -75,9 +69,6 @@ def test_curves_of_the_disk_are_errors_in_other_views(ax):
             draw()
     ax.clear()
     assert len(plot_cones(Y, ax=ax).patches) == 1  # a new disk
-
-
-# ---------------------------------------------------------------- cones
 
 
 def borders(ax):
