@@ -1,7 +1,5 @@
 """Means and variances: laws and limits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

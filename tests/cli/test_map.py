@@ -9,15 +9,11 @@ from horopca.datasets import random_tree
 from horopca.geometry import radius, to_hyperboloid
 from horopca.statistics import frechet_mean
 
-from .running import PNG, done, summary
+from .running import PNG, done, files, summary
 
 pytestmark = pytest.mark.usefixtures("folder", "tree")
 SARKAR = ("-d", 2, "--method", "sarkar")
 FEW = ("--set", "n_init=0", "--set", "max_iter=10", "--set", "tol=0.5")
-
-
-def files(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_reduction_becomes_a_page_and_a_picture(folder):

@@ -15,7 +15,7 @@ from horopca import EuclideanPCA, HyperbolicMDS, TangentPCA, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
 from horopca.io.streaming import PARTIAL
 
-from .running import done, refused, run, said, summary
+from .running import done, files, refused, run, said, summary
 
 TPCA = ("--method", "tpca")
 MODULES = "horopca.cli.reduce, horopca.explorer, matplotlib.figure"  # imported once, not in every fork
@@ -26,10 +26,6 @@ pytestmark = pytest.mark.usefixtures("small_blocks")
 @pytest.fixture
 def points(tmp_path):
     return save(tmp_path / "points.npy", POINTS)
-
-
-def files(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_large_file_gives_what_a_small_one_gives(folder, points, monkeypatch):

@@ -13,6 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
+from fuzz.contents import write
 from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
 from horopca.geometry import MODELS, distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
@@ -267,11 +268,6 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
 def test_wrong_input(points, options, message):
     with pytest.raises(ValueError, match=message):
         explore(points, **options)
-
-
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize("text", ["0 1\n0 2\n", "source,target,weight\n0,1,5.0\n0,2,7.0\n", "a\tb\na\tc\n"])

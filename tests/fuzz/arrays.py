@@ -1,7 +1,5 @@
 """Arrays of every kind, given to what takes arrays: each has a finite result or raises a clear error; no warnings."""
 
-from __future__ import annotations
-
 import traceback
 import warnings
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 `python -m fuzz.limits` is that process: it reads requests as lines of JSON, and writes outcomes as lines of JSON.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -19,7 +17,7 @@ import traceback
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from forks import ENVIRONMENT, TESTS
 from fuzz.rounds import only_notes
@@ -62,7 +60,7 @@ class Reader:
             self.process.communicate()
             self.process = None
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,17 +8,12 @@ import pytest
 from scipy.io import savemat
 
 from fuzz import samples
-from fuzz.contents import safetensors, tensor_entry
+from fuzz.contents import safetensors, tensor_entry, write
 from fuzz.samples import KINDS, make
 from horopca.io import load, load_edges
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 NAMES = ["cat", "dog", "été", "burmese_cat.n.01", "x/y", "7"]
-
-
-def write(path, content):
-    path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content, encoding="utf-8")
-    return path
 
 
 def raises(path, message, **options):

@@ -88,16 +88,6 @@ def test_what_is_planted_is_stable_and_what_is_not_is_not():
     assert ("and are stable" in loose.conclusion) == (loose.distance_change <= 0.1)
 
 
-def test_dependent_rows_are_noticed():
-    rng, members = np.random.default_rng(1), np.repeat(np.arange(10), 10)
-    X = from_hyperboloid(to_hyperboloid(rng.standard_normal((10, 5))[members] + 0.2 * rng.standard_normal((100, 5)), "tangent"))
-    model = tangent(X, 2)
-    assert "pass groups=" in bootstrap(model, X, n_resamples=10).conclusion
-    assert "pass groups=" not in bootstrap(model, X, n_resamples=10, groups=members).conclusion
-    independent = planted(100, 5, 2)
-    assert "pass groups=" not in bootstrap(tangent(independent, 2), independent, n_resamples=10).conclusion
-
-
 def test_the_note_of_a_picture():
     X, labels = np.tile(planted(60, 4, 2, noise=0.01), (2, 1)), np.arange(120) % 3  # distances of 0 have no relative change
     note = stability_note(tangent(X, 2), X, labels)

@@ -1,7 +1,5 @@
 """What the cells compute: the slips, the paper's systems as they are written and coded, and what is measured."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reproduction.cells import ball, data, defects, orthonormal, whitening

@@ -1,7 +1,5 @@
 """The reproduction: cells are computed once, files are complete, gaps are reported, and claims are judged."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Every statement of the paper that can be checked in numbers is: and two of them do not hold."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reproduction.cells import theorems
