@@ -32,6 +32,7 @@ def same(a, b):
     return all(np.array_equal(left[name], right[name], equal_nan=True) for name in left)
 
 
+@pytest.mark.filterwarnings("ignore:A worker stopped")  # by joblib, once a second if the memory of a worker has grown
 @pytest.mark.parametrize(("backend", "fitted"), [("threading", horo), ("loky", tangent)])
 def test_the_result_does_not_depend_on_the_number_of_jobs(backend, fitted):
     X = planted()
