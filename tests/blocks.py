@@ -1,7 +1,5 @@
 """Points that are read in eight blocks (with the fixture `small_blocks`), and interrupted reductions of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from clouds import cloud

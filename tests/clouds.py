@@ -1,7 +1,5 @@
 """Points to test with."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from horopca.geometry import distance, from_hyperboloid, lift, to_hyperboloid

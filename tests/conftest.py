@@ -53,6 +53,18 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr("horopca.io.streaming.LARGE", 1000)
 
 
+@pytest.fixture(scope="module")
+def runner(request):
+    """Runs code in forks of one process, which has run the code SETUP of the module."""
+    from forks import Runner
+
+    if os.name == "nt":
+        pytest.skip("needs fork, signals and limits")
+    runner = Runner(request.module.SETUP)
+    yield runner
+    runner.close()
+
+
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "out.npy"

@@ -1,7 +1,5 @@
 """Messages of errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

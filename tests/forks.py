@@ -1,7 +1,5 @@
 """Code that runs in forks of a process which has already imported the package, to be killed or limited."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

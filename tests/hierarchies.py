@@ -1,7 +1,5 @@
 """Hierarchies to test with: a small one, and one whose branches are classes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from horopca.datasets import make_hierarchy

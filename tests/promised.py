@@ -3,8 +3,6 @@
 Nothing on the list may disappear. ``python tests/promised.py`` writes the list again, before a release (RELEASING.md).
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from importlib import import_module

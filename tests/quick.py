@@ -1,7 +1,5 @@
 """Estimators with options that make their fits quick."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bases of subspaces of R^{1,4} to test with."""
 
-from __future__ import annotations
-
 import numpy as np
 
 rng = np.random.default_rng(0)

@@ -1,7 +1,5 @@
 """The map of the package: who may import whom, and what `import horopca` may load."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The sources of the documentation: links, the API reference, examples (`make docs`)."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import inspect

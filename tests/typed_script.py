@@ -11,6 +11,7 @@ import horopca.anndata
 from horopca import *  # noqa: F403  (it hides neither io nor statistics nor torch)
 from horopca import BSA, HoroPCA, HoroPCACV, HyperbolicMDS, HyperbolicSVC, compare, explore, from_geoopt, refine
 from horopca.embed import DistortionEmbedding
+from horopca.geometry import distance, from_hyperboloid, lift, translate
 from horopca.metrics import average_distortion, bootstrap
 from horopca.neighbors import HyperbolicNeighbors
 from horopca.plots import plot_plane
@@ -32,6 +33,14 @@ def reduce_distances(D: torch.Tensor) -> torch.Tensor:
 def reconstruct(X: torch.Tensor) -> torch.Tensor:
     bsa = BSA(2).fit(X)
     return bsa.inverse_transform(bsa.transform(X))
+
+
+def of_numpy(s: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:
+    return distance(lift(s), translate(lift(s), m))
+
+
+def of_torch(s: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
+    return from_hyperboloid(translate(lift(s), m), "klein")
 
 
 def project(X: torch.Tensor) -> torch.Tensor:

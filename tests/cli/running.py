@@ -44,3 +44,7 @@ def refused(result: Result, text: str, code: int = 1) -> None:
 def contents(folder: Path) -> dict[Path, bytes]:
     """All files in a folder and below it."""
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())

@@ -1,6 +1,5 @@
 """What all commands share: help, errors and warnings, Ctrl-C, standard input and output, the model of the points."""
 
-import io
 import json
 import os
 import re
@@ -8,11 +7,9 @@ import shlex
 import signal
 import subprocess
 import sys
-import threading
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click import Context, Option
 from click.testing import CliRunner
@@ -86,39 +83,17 @@ def test_fits_that_do_not_converge_are_reported_once(points):
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"demo"}))
-def test_wrong_files_are_errors_and_leave_nothing(folder, command):
-    np.save(objects := io.BytesIO(), np.array([{}], dtype=object))
-    contents = {
-        "empty.csv": b"",
-        "bytes.csv": b"\xff\xfe\x00\x01",
-        "cut.npy": b"\x93NUMPY\x01\x00",
-        "objects.npy": objects.getvalue(),
-    }
-    contents |= {"words.tsv": b"a\tb\nc\n", "nan.csv": b"0.1,nan\n0.2,0.3\nx\n"}
-    contents |= {"cut.pth": b"PK\x03\x04"} if command == "info" else {}  # read in a process of its own
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
-        result = run(command, name, *{"embed": ("-o", "out.npy"), "nearest": ("a",)}.get(command, ()))
-        assert result.exit_code in (1, 2) and isinstance(result.exception, SystemExit), (name, result.exception)
-        assert len(said(result)) > 20 and not re.search("None|Traceback", result.stderr), result.stderr
-    assert {path.name for path in folder.iterdir()} == contents.keys()
+def test_a_damaged_file_is_an_error_and_leaves_nothing(folder, command):
+    """`tests/io/test_errors.py` has damaged files of all kinds."""
+    (folder / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00")
+    refused(run(command, "cut.npy", *{"embed": ("-o", "out.npy"), "nearest": ("a",)}.get(command, ())), "cut.npy")
+    assert [path.name for path in folder.iterdir()] == ["cut.npy"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_control_c_ends_with_130(tmp_path):
-    """Also in a callback of compiled code, where Python would only report it."""
-    points = save(tmp_path / "points.npy", make_hierarchy(3, 7, 10, random_state=0).points)
-    os.mkfifo(pipe := tmp_path / "classes.txt")
-    command = [sys.executable, "-m", "horopca", "compare", str(points), "--metadata", str(pipe)]
-    default = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background ignores it
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, preexec_fn=default, **pipes) as process:
-        writer = threading.Thread(target=pipe.write_text, args=("a\n" * 3280,), daemon=True)
-        writer.start()  # ends when the command has read it, and the work begins
-        while writer.is_alive() and process.poll() is None:
-            writer.join(0.01)
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=300) == ("", "Interrupted.\n") and process.returncode == 130
+def test_control_c_ends_with_130(points, monkeypatch):
+    monkeypatch.setattr("horopca.TangentPCA.fit", lambda *_: signal.raise_signal(signal.SIGINT))
+    result = run("compare", points, "--methods", "tpca")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
 
 
 def test_letters_that_the_encoding_of_a_pipe_lacks_are_escaped(points):

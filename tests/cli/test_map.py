@@ -5,18 +5,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from horopca.cli.clades import clades
+from horopca.datasets import random_tree
 from horopca.geometry import radius, to_hyperboloid
 from horopca.statistics import frechet_mean
 
-from .running import PNG, done, summary
+from .running import PNG, done, files, summary
 
 pytestmark = pytest.mark.usefixtures("folder", "tree")
 SARKAR = ("-d", 2, "--method", "sarkar")
 FEW = ("--set", "n_init=0", "--set", "max_iter=10", "--set", "tol=0.5")
-
-
-def files(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_reduction_becomes_a_page_and_a_picture(folder):
@@ -78,18 +75,13 @@ def parents(*parent):
     return np.stack([parent, np.arange(1, len(parent) + 1)], axis=1)
 
 
-def random_tree(n, seed):
-    rng = np.random.default_rng(seed)
-    return parents(*(int(rng.integers(k)) for k in range(1, n)))
-
-
 def comb(n):
     """A ladder of n leaves: the worst case for clades of one size."""
     inner = [0, *range(1, 2 * n - 3, 2)]
     return parents(*(node for node in inner for _ in range(2)))
 
 
-@pytest.mark.parametrize("edges", [random_tree(500, 0), comb(200)])
+@pytest.mark.parametrize("edges", [random_tree(500, kind="recursive", random_state=0).edges, comb(200)])
 def test_clades_are_balanced_and_nested(edges):
     n = len(edges) + 1
     found = clades(edges, [f"n{i}" for i in range(n)])

@@ -1,5 +1,7 @@
 """``--metadata`` and ``--colour-by``: what a table says about points."""
 
+import shlex
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,21 @@ def test_barcodes_and_invented_names_are_not_drawn(tmp_path, name, names, writte
         done("plot", path, "-o", tmp_path / "a.svg", *more, "--force")
         drawn = (tmp_path / "a.svg").read_text()
         assert {text for text in names if f">{text}<" in drawn} == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "plane.csv --metadata about.csv --edges tree.edges --centre 'node 5'",
+        "plane.csv --view klein --metadata about.csv --colour-by year --title half",
+        "ball.npy --view ball",
+    ],
+)
+def test_a_picture_is_drawn(folder, words):
+    save("plane.csv", TREE.points[:, :2], names=NAMES)
+    save("ball.npy", TREE.points[:, :3])
+    assert "picture.png" in done("plot", *shlex.split(words), "-o", "picture.png")
+    assert (folder / "picture.png").read_bytes().startswith(PNG)
 
 
 def test_points_without_a_row_have_no_class(folder):

@@ -8,7 +8,7 @@ import pytest
 from hierarchies import TREE
 from horopca import TangentPCA, metrics
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid
-from horopca.io import load, save, save_fitted
+from horopca.io import load, save
 from horopca.metrics.comparison import METHODS, make_reduction
 
 from .running import PNG, done, refused, run, summary
@@ -72,14 +72,6 @@ def test_a_plane_that_keeps_next_to_nothing_is_called_that(folder):
         assert "do not read neighbourhoods off" in printed and "UMAP" in printed
         assert ("--method tpca" in printed) == ("compare" in words)  # no advice to use what was used
     assert "neighbourhoods" not in done("reduce", path, *TPCA, "-k", 50)
-
-
-def test_a_saved_fit_knows_the_model_that_it_found(folder):
-    X = from_hyperboloid(to_hyperboloid(TREE.points), "lorentz")
-    fit = TangentPCA(2, model="auto").fit(X)
-    save_fitted(fit, "fit.npz")
-    found = summary("reduce", save("more.npy", X[:20]), "--from-fit", "fit.npz", "-o", "out.npy")
-    assert found["model"] == "lorentz" and np.array_equal(load("out.npy").X, fit.transform(X[:20]))
 
 
 def test_without_matplotlib_the_error_says_what_to_install(points, monkeypatch):

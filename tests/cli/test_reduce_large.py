@@ -10,24 +10,22 @@ import numpy as np
 import pytest
 
 from blocks import BLOCK, POINTS, D, N
-from forks import KILL, Runner
+from forks import KILL
 from horopca import EuclideanPCA, HyperbolicMDS, TangentPCA, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
 from horopca.io.streaming import PARTIAL
 
-from .running import done, refused, run, said, summary
+from .running import done, files, refused, run, said, summary
 
 TPCA = ("--method", "tpca")
+MODULES = "horopca.cli.reduce, horopca.explorer, matplotlib.figure"  # imported once, not in every fork
+SETUP = f"import {MODULES}; from horopca.cli import main; arrays.BLOCK_BYTES = {BLOCK * D * 8}"
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 @pytest.fixture
 def points(tmp_path):
     return save(tmp_path / "points.npy", POINTS)
-
-
-def files(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_large_file_gives_what_a_small_one_gives(folder, points, monkeypatch):
@@ -60,16 +58,6 @@ def test_an_interrupted_command_resumes_and_says_so_on_stderr(folder, points, mo
     assert files(folder) == sorted(["points.npy", *(f"out.npy{end}" for end in PARTIAL)])
     assert "Resuming at row 0 of 1,000 with the fit in" in done("reduce", points, *TPCA, "-o", "out.npy")
     assert np.array_equal(np.load("out.npy"), TangentPCA(2).fit(POINTS).transform(POINTS))
-
-
-@pytest.fixture(scope="module")
-def runner():
-    if os.name == "nt":
-        pytest.skip("needs fork and signals")
-    modules = "horopca.cli.reduce, horopca.explorer, matplotlib.figure"  # imported once, not in every fork
-    runner = Runner(setup=f"import {modules}; from horopca.cli import main; arrays.BLOCK_BYTES = {BLOCK * D * 8}")
-    yield runner
-    runner.close()
 
 
 @pytest.mark.parametrize("large", [1000, 1 << 30])

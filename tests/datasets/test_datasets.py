@@ -114,9 +114,6 @@ def test_rejects_impossible_data(function, options, sentence):
         function(**options)
 
 
-# ---------------------------------------------------------------- mammals
-
-
 def test_the_mammals_are_a_tree_but_for_the_elephant():
     mammals = load_mammals()
     n = 1182
@@ -142,8 +139,6 @@ def test_the_mammals_embedding_is_the_one_described():
     licence = (files("horopca") / "datasets" / "data" / "mammals" / "LICENSE").read_text()
     assert "WordNet 3.0 Copyright 2006 by Princeton University" in licence and "ALL copies" in licence
 
-
-# ---------------------------------------------------------------- fetched
 
 EDGES = b"0 1\n0 2\n"
 

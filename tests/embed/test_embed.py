@@ -26,9 +26,6 @@ def name_of(estimator):
     return type(estimator).__name__
 
 
-# ---------------------------------------------------------------- all embeddings
-
-
 @pytest.mark.parametrize("estimator", ALL, ids=name_of)
 def test_the_seed_determines_the_points_and_models_agree(estimator):
     first, lorentz, wide = (
@@ -148,9 +145,6 @@ def test_no_point_lies_beyond_the_largest_radius(estimator, model):
         assert near.distortion_ > fitted.distortion_ > free.distortion_
 
 
-# ---------------------------------------------------------------- frames and gradients
-
-
 @pytest.mark.parametrize("weight", [0.0, 0.2])
 def test_the_gradient_equals_autograd(weight, sources=13):
     """Of the distortion and of the loss of neighbours, in the frames of the points and in the log of the scale."""
@@ -181,9 +175,6 @@ def test_differences_of_close_points_do_not_cancel():
     near = z + np.geomspace(1e-9, 1e-3, 30)[:, None] * rng.standard_normal((30, 3))
     exact = np.sum((z[:, None] - near[None]) ** 2, axis=-1)
     assert np.allclose(squared_differences_of_factors(factors(z)[0], factors(near)[1]), exact, rtol=1e-4, atol=0)
-
-
-# ---------------------------------------------------------------- DistortionEmbedding
 
 
 def test_a_circle_is_embedded_as_well_as_a_flat_polygon():

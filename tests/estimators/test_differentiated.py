@@ -8,26 +8,23 @@ import horopca
 from horopca import geometry
 from horopca._input.coordinates import Coordinates
 from horopca.datasets import make_hierarchy
+from quick import REDUCTIONS, quick
 
 torch = pytest.importorskip("torch")
 
 X = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0).points
-FREE = {"spine": "free", "n_init": 1, "random_state": 0}
-ESTIMATORS = {
-    "HoroPCA": lambda **place: horopca.HoroPCA(2, n_init=1, random_state=0, **place),
-    "one component": lambda **place: horopca.HoroPCA(1, n_init=1, random_state=0, **place),
-    "free": lambda **place: horopca.HoroPCA(2, **FREE, **place),
-    "stretched": lambda **place: horopca.HoroPCA(2, **FREE, objective="distortion", stretch=True, **place),
-    "TangentPCA": lambda **place: horopca.TangentPCA(2, **place),
-    "EuclideanPCA": lambda **place: horopca.EuclideanPCA(2, **place),
-    "RadialPCA": lambda **place: horopca.RadialPCA(2, **place),
-    "PGA": lambda **place: horopca.PGA(2, n_init=1, random_state=0, **place),
-    "BSA": lambda **place: horopca.BSA(2, n_init=1, random_state=0, **place),
-    "HyperbolicMDS": lambda **place: horopca.HyperbolicMDS(2, **place),
-    "TangentWhitener": lambda **place: horopca.TangentWhitener(2, **place),
-    "BusemannWhitener": lambda **place: horopca.BusemannWhitener(3, n_init=1, random_state=0, **place),
-    "more directions than dimensions": lambda **place: horopca.BusemannWhitener(6, n_init=1, random_state=0, **place),
+FITS = {
+    **{name: (name, {}) for name in REDUCTIONS},
+    "one component": ("HoroPCA", {"n_components": 1}),
+    "free": ("HoroPCA", {"spine": "free"}),
+    "stretched": ("HoroPCA", {"stretch": True}),
+    "more directions than dimensions": ("BusemannWhitener", {"n_components": 6}),
 }
+
+
+def made(name, **place):
+    kind, options = FITS[name]
+    return quick(kind, **options, **place)
 
 
 def some(model, curvature=-1.0, rows=slice(3, 8)):
@@ -41,9 +38,9 @@ def agrees(function, points):
     return torch.autograd.gradcheck(function, (points.detach().clone().requires_grad_(),), fast_mode=True)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", FITS)
 def test_there_and_back_with_gradients(name):
-    fit = ESTIMATORS[name]().fit(X)
+    fit = made(name).fit(X)
     points = some("poincare").requires_grad_()
     Y = fit.transform(points)
     assert Y.requires_grad and np.allclose(Y.detach().numpy(), fit.transform(points.detach().numpy()), atol=1e-12)
@@ -62,7 +59,7 @@ def test_there_and_back_with_gradients(name):
 @pytest.mark.parametrize("model", geometry.MODELS)
 def test_in_every_model_and_precision(model):
     X_there = Coordinates(model, -0.4).from_hyperboloid(geometry.to_hyperboloid(X), np.float64)
-    fit = ESTIMATORS["HoroPCA"](model=model, curvature=-0.4).fit(X_there)
+    fit = made("HoroPCA", model=model, curvature=-0.4).fit(X_there)
     points = some(model, -0.4)
     space = geometry.MODELS[model].space  # of Lorentz coordinates only the space part is read
 
@@ -72,7 +69,7 @@ def test_in_every_model_and_precision(model):
         return fit.transform(whole)
 
     if model in ("lorentz", "lorentz-time-last"):  # a step off the hyperboloid is an error: compare Jacobians
-        bare = ESTIMATORS["HoroPCA"](model="lorentz-space", curvature=-0.4).fit(X_there[:, space])
+        bare = made("HoroPCA", model="lorentz-space", curvature=-0.4).fit(X_there[:, space])
         direct, through = (
             torch.autograd.functional.jacobian(lambda p, f=f, m=m: f(p)[:, geometry.MODELS[m].space], points[:, space])
             for f, m in ((images, model), (bare.transform, "lorentz-space"))
@@ -89,7 +86,7 @@ def test_in_every_model_and_precision(model):
 def test_rows_that_are_taken_the_careful_way_have_gradients_too():
     far = torch.nn.functional.normalize(torch.as_tensor(np.random.default_rng(0).normal(size=(30, 3))), dim=1)
     far = far * torch.linspace(0.1, 150, 30, dtype=torch.float64)[:, None]
-    for fit in (ESTIMATORS["HoroPCA"](model="tangent"), ESTIMATORS["TangentPCA"](model="tangent")):
+    for fit in (made("HoroPCA", model="tangent"), made("TangentPCA", model="tangent")):
         fit.fit(far)
         points = far.clone().requires_grad_()
         Y = fit.transform(points)
@@ -100,9 +97,9 @@ def test_rows_that_are_taken_the_careful_way_have_gradients_too():
 
 @pytest.mark.parametrize("name", ["HoroPCA", "TangentPCA", "BusemannWhitener"])
 def test_data_frames_are_of_numbers(name):
-    fit, leaf = ESTIMATORS[name]().fit(X), torch.tensor(X, requires_grad=True)
+    fit, leaf = made(name).fit(X), torch.tensor(X, requires_grad=True)
     frame = fit.set_output(transform="pandas").transform(leaf)
     assert np.allclose(frame, fit.transform(X)) and list(frame.columns) == list(fit.get_feature_names_out())
     with sklearn.config_context(transform_output="pandas"):
-        assert np.allclose(ESTIMATORS[name]().fit(X).transform(leaf), frame)
+        assert np.allclose(made(name).fit(X).transform(leaf), frame)
     assert fit.set_output(transform="default").transform(leaf).requires_grad

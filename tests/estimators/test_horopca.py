@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from clouds import cloud, directions
+from hierarchies import TREE
 from horopca import HoroPCA, geometry, metrics
 from horopca._optimize.objectives import ObjectiveName
 from horopca.datasets import make_hierarchy
@@ -18,15 +19,13 @@ from horopca.statistics import frechet_mean
 QUICK = {"n_init": 2, "random_state": 0}
 
 
-@pytest.fixture(scope="module")
-def X():
-    return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
+X = TREE.points
 
 
 # ---- laws
 
 
-def test_greedy_components_are_nested(X):
+def test_greedy_components_are_nested():
     """The first of two greedy components is the best single one; joint components need not contain it."""
     one, joint = (HoroPCA(K, random_state=0).fit(X) for K in (1, 2))
     greedy = HoroPCA(2, strategy="greedy", random_state=0).fit(X)
@@ -37,7 +36,7 @@ def test_greedy_components_are_nested(X):
 
 @pytest.mark.parametrize("model", ["poincare", "lorentz"])
 @pytest.mark.parametrize("spine", ["ideal", "free"])
-def test_the_nested_projections_have_their_ways_back(X, model, spine):
+def test_the_nested_projections_have_their_ways_back(model, spine):
     points = geometry.from_hyperboloid(geometry.to_hyperboloid(X), model)
     pca = HoroPCA(3, spine=spine, model=model, **QUICK).fit(points)
     for k in (1, 2, 3):
@@ -50,7 +49,7 @@ def test_the_nested_projections_have_their_ways_back(X, model, spine):
 
 
 @pytest.mark.parametrize("options", [{"n_components": 1}, {}, {"strategy": "greedy", "n_components": 3}])
-def test_busemann_coordinates_are_kept_by_the_projection(X, options):
+def test_busemann_coordinates_are_kept_by_the_projection(options):
     pca = HoroPCA(**QUICK, **options).fit(X)
     coordinates = pca.busemann(X)
     assert coordinates.shape == (len(X), pca.n_components)
@@ -101,7 +100,7 @@ def test_the_standard_errors_of_variances_are_those_of_drawing_rows_and_pairs():
 @pytest.mark.parametrize(
     "call", [HoroPCA.fit, HoroPCA.fit_transform, HoroPCA.partial_fit, lambda pca, X: make_pipeline(pca).fit(X)]
 )
-def test_a_warning_that_it_stopped_early_points_at_the_line_of_the_caller(X, call):
+def test_a_warning_that_it_stopped_early_points_at_the_line_of_the_caller(call):
     pca = HoroPCA(max_iter=1, tol=1e-15, n_init=2, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"HoroPCA stopped at max_iter without converging\. Raise max_iter") as caught:
         call(pca, X)

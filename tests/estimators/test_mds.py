@@ -5,15 +5,12 @@ import numpy as np
 import pytest
 
 from clouds import cloud
+from hierarchies import TREE
 from horopca import HyperbolicMDS
-from horopca.datasets import make_hierarchy
 from horopca.geometry import lift, pairwise_distance, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
 
-
-@pytest.fixture(scope="module")
-def X():
-    return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
+X = TREE.points
 
 
 def distances_of(x):
@@ -28,7 +25,7 @@ def exact_point(row):
     return (1 + q) / (1 - q), [2 * c / (1 - q) for c in z]
 
 
-def test_mds_against_the_spectrum_in_sixty_digits(X):
+def test_mds_against_the_spectrum_in_sixty_digits():
     with mpmath.workdps(60):
         lifted = mpmath.matrix([[time, *space] for row in X for time, space in [exact_point(row)]])
         root = mpmath.cholesky(lifted.T * lifted)

@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from clouds import spread
+from hierarchies import TREE
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, RadialPCA, TangentPCA, geometry, metrics
-from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
 from horopca.metrics.comparison import METHODS, make_reduction
@@ -24,9 +24,7 @@ def reduction(name, K=2, **options):
     return estimator.set_params(**{**few, **options})
 
 
-@pytest.fixture(scope="module")
-def X():
-    return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
+X = TREE.points
 
 
 # ---- laws
@@ -34,11 +32,11 @@ def X():
 
 @pytest.mark.parametrize("unstructured", [False, True], ids=["tree", "heavy tails"])
 @pytest.mark.parametrize("name", ALL)
-def test_the_frame_is_canonical_and_projections_lengthen_no_distance(X, name, unstructured):
-    X = from_hyperboloid(lift(np.random.default_rng(0).standard_t(3, size=(40, 4)))) if unstructured else X
-    Y = reduction(name).fit_transform(X)
+def test_the_frame_is_canonical_and_projections_lengthen_no_distance(name, unstructured):
+    points = from_hyperboloid(lift(np.random.default_rng(0).standard_t(3, size=(40, 4)))) if unstructured else X
+    Y = reduction(name).fit_transform(points)
     if name in ("horopca", "horopca-free", "pga", "bsa", "hmds"):
-        before, after = (pairwise_distance(to_hyperboloid(P)) for P in (X, Y))
+        before, after = (pairwise_distance(to_hyperboloid(P)) for P in (points, Y))
         assert np.all(after <= before * (1 + 1e-9) + 1e-9)
     v = from_hyperboloid(to_hyperboloid(Y), "tangent")
     assert np.allclose(v.mean(axis=0), 0, atol=1e-9)  # the Fréchet mean: where the logarithms add up to nothing
@@ -50,7 +48,7 @@ def test_the_frame_is_canonical_and_projections_lengthen_no_distance(X, name, un
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("K", [1, 5])
-def test_every_number_of_components(X, name, K):
+def test_every_number_of_components(name, K):
     estimator = reduction(name, K).fit(X)
     Y = estimator.transform(X)
     assert Y.shape == (len(X), K)
@@ -72,7 +70,7 @@ def test_every_number_of_components(X, name, K):
 
 @pytest.mark.parametrize("name", ISOMETRIC)
 @pytest.mark.parametrize("share", [0.3, 0.9, 1 - 1e-16])
-def test_components_by_the_variance_that_they_keep(X, name, share):
+def test_components_by_the_variance_that_they_keep(name, share):
     every = reduction(name, None).fit(X)
     assert every.n_components_ == X.shape[1] == every.transform(X).shape[1]
     estimator = reduction(name, share).fit(X)
@@ -83,7 +81,7 @@ def test_components_by_the_variance_that_they_keep(X, name, share):
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"objective": "residual"}])
-def test_pga_reports_what_it_does(X, options):
+def test_pga_reports_what_it_does(options):
     pga = PGA(3, n_init=3, random_state=0, **options).fit(X)
     images = to_hyperboloid(pga.inverse_transform(pga.transform(X)))
     assert pga.unexplained_variance_[-1] == pytest.approx(np.mean(distance(to_hyperboloid(X), images) ** 2))
@@ -92,7 +90,7 @@ def test_pga_reports_what_it_does(X, options):
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "last"}, {"base_point": "mean"}])
-def test_bsa_reports_what_it_does(X, options):
+def test_bsa_reports_what_it_does(options):
     bsa = BSA(3, n_init=3, random_state=0, **options).fit(X)
     x = to_hyperboloid(X)
     r = to_hyperboloid(bsa.reference_points_)
@@ -106,7 +104,7 @@ def test_bsa_reports_what_it_does(X, options):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_score_is_of_what_the_fit_was_for(X, name):
+def test_a_score_is_of_what_the_fit_was_for(name):
     """The score has the same definition for all estimators."""
     estimator = reduction(name).fit(X)
     Y = estimator.transform(X)
@@ -125,7 +123,7 @@ def test_a_score_is_of_what_the_fit_was_for(X, name):
     assert scaled.score(2 * X) == pytest.approx((1 if estimator.objective_ == "distortion" else 4) * expected, rel=1e-6)
 
 
-def test_radial_pca_is_scikit_learns_of_the_directions(X):
+def test_radial_pca_is_scikit_learns_of_the_directions():
     pca = RadialPCA(2).fit(X)
     radii = distance(to_hyperboloid(X), to_hyperboloid(pca.mean_))
     v = geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_))[:, 1:]
@@ -135,7 +133,7 @@ def test_radial_pca_is_scikit_learns_of_the_directions(X):
     assert np.allclose(pairwise_distance(lift(theirs)), pairwise_distance(to_hyperboloid(pca.transform(X))), atol=1e-8)
 
 
-def test_each_objective_is_best_at_its_own(X):
+def test_each_objective_is_best_at_its_own():
     wide, near = (PGA(2, objective=o, random_state=0).fit(X) for o in ("variance", "residual"))
     assert spread(wide, X) >= spread(near, X) * (1 - 1e-6)
     assert near.unexplained_variance_[-1] <= wide.unexplained_variance_[-1] * (1 + 1e-6)
@@ -147,7 +145,7 @@ def test_each_objective_is_best_at_its_own(X):
 
 
 @pytest.mark.parametrize("K", [1, 2])
-def test_bsa_through_the_mean_is_the_residual_of_pga(X, K):
+def test_bsa_through_the_mean_is_the_residual_of_pga(K):
     through = BSA(K, strategy="last", base_point="mean", random_state=0).fit(X)
     pga = PGA(K, objective="residual", random_state=0).fit(X)
     free = BSA(K, strategy="last", random_state=0).fit(X)
@@ -199,14 +197,14 @@ def test_shrunk_to_a_point_it_is_scikit_learns_pca(estimator):
 # ---- references
 
 
-def test_euclidean_pca_is_scikit_learns_in_the_ball(X):
+def test_euclidean_pca_is_scikit_learns_in_the_ball():
     pca = EuclideanPCA(2).fit(X)
     ball = from_hyperboloid(geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_)))
     flat = ball @ np.linalg.svd(ball)[2][:2].T
     assert np.allclose(pairwise_distance(to_hyperboloid(flat)), pairwise_distance(to_hyperboloid(pca.transform(X))), atol=1e-9)
 
 
-def test_tangent_pca_is_scikit_learns_at_the_mean(X):
+def test_tangent_pca_is_scikit_learns_at_the_mean():
     pca = TangentPCA(3).fit(X)
     v = from_hyperboloid(geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_)), "tangent")
     theirs = PCA(3).fit(v)
@@ -219,7 +217,7 @@ def test_tangent_pca_is_scikit_learns_at_the_mean(X):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_dtypes_and_array_libraries_come_back_out(X, name, xp):
+def test_dtypes_and_array_libraries_come_back_out(name, xp):
     P = xp.asarray(X.astype(np.float32))
     estimator, reference = reduction(name).fit(P), reduction(name).fit(X.astype(np.float32))
     Y = estimator.transform(P)
@@ -234,7 +232,7 @@ def test_dtypes_and_array_libraries_come_back_out(X, name, xp):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_degenerate_data(X, name):
+def test_degenerate_data(name):
     doubled = np.concatenate([X, X, X[:5]])
     assert np.all(np.isfinite(reduction(name).fit_transform(doubled)))
     same = np.full((6, 3), 0.3)
@@ -258,7 +256,7 @@ def test_degenerate_data(X, name):
         (4, 3, "n_components must be at most the number of points, but is 4 for n_samples = 3"),
     ],
 )
-def test_errors_of_components(X, name, K, n, message):
+def test_errors_of_components(name, K, n, message):
     with pytest.raises(ValueError, match=message):
         reduction(name, K).fit(X[:n])
 
@@ -292,6 +290,6 @@ def test_errors_of_components(X, name, K, n, message):
         (HoroPCA(0.5, warm_start=True), "n_components must be a whole number or None if warm_start=True"),
     ],
 )
-def test_errors_of_options(X, estimator, message):
+def test_errors_of_options(estimator, message):
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)

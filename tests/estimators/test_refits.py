@@ -66,9 +66,6 @@ def test_a_kept_fit_goes_on(tmp_path):
     np.testing.assert_array_equal(again.fit_transform(X), pca.fit_transform(X))
 
 
-# ---------------------------------------------------------------- the centre
-
-
 STRETCHED = {"spine": "free", "objective": "distortion", "stretch": True}
 
 
@@ -88,9 +85,6 @@ def test_the_centre_is_in_the_middle_and_nothing_else_changes(model, curvature, 
         np.testing.assert_allclose(a, b, atol=1e-7)
         np.testing.assert_allclose(pca.explained_variance_, usual.explained_variance_, rtol=1e-12)
         np.testing.assert_array_equal(pca.mean_, usual.mean_)
-
-
-# ---------------------------------------------------------------- weights
 
 
 def same_fit(one, other):

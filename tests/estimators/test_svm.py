@@ -122,5 +122,3 @@ def test_errors_of_labels(labels, message):
 def test_errors_of_weights():
     with pytest.raises(ValueError, match="at least two classes"):  # a class without weight is no class
         HyperbolicSVC().fit(X, Y == "branch 1", sample_weight=Y == "branch 1")
-    with pytest.raises(ValueError, match="C must be a positive number, but is 'large'"):
-        HyperbolicSVC("large").fit(X, Y)

@@ -44,7 +44,12 @@ CARNIVORES = [i for i, label in enumerate(LABELS) if label == "carnivore"]
 FELINES = [NAMES.index(name) for name in ("feline", "cat", "wildcat", "lion", "tiger", "lynx")]
 FILM = (0.3, 0.7, 1.0)  # parts of the space coordinates of X: three pictures in which all points move out from the root
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
-HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
+HOSTILE = [
+    "<img src=x onerror=hacked=1>",
+    "</script><script>hacked=1</script>",
+    "<!--\u2028\"'{data}<svg onload=hacked=1>",
+    "a\x00b]]>&amp;",
+]
 
 
 def new_page(browser, **options):
@@ -81,11 +86,6 @@ class Explorer:
                 return
             time.sleep(0.02)
         raise AssertionError(f"{condition} did not come true")
-
-    def resize(self, width, height):
-        self.set_viewport_size({"width": width, "height": height})
-        self.until(f"innerWidth === {width} && innerHeight === {height}")
-        self.settle()
 
     def settle(self):
         """Wait until flights have landed and two frames have been drawn."""

@@ -9,20 +9,15 @@ from horopca.geometry import from_hyperboloid
 
 
 @pytest.fixture(scope="session")
-def playwright():
+def browser():
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        yield playwright
-
-
-@pytest.fixture(scope="session")
-def browser(playwright):
     from .browsing import BROWSER, PATIENCE, SWITCHES
 
-    browser = playwright.chromium.launch(executable_path=BROWSER, args=SWITCHES, timeout=PATIENCE)
-    yield browser
-    browser.close()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=SWITCHES, timeout=PATIENCE)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
+from fuzz.contents import write
 from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
 from horopca.geometry import MODELS, distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
@@ -45,9 +46,6 @@ def held(page):
 
 def names_of(columns):
     return [column["name"] for column in columns]
-
-
-# ---------------------------------------------------------------- what the page holds
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -113,9 +111,6 @@ def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
     assert np.allclose(deep["home"], [-np.sinh(150), 0])
 
 
-# ---------------------------------------------------------------- several pictures
-
-
 def tensor(frames):
     torch = pytest.importorskip("torch")
     return torch.stack([torch.tensor(frame, requires_grad=True) for frame in frames])
@@ -129,9 +124,6 @@ def test_several_pictures_and_their_titles(several):
         expected = to_hyperboloid(Y / part)
         assert np.array_equal(found[f"x{suffix}"], expected[:, 1]) and np.array_equal(found[f"y{suffix}"], expected[:, 2])
     assert found["home"] == held(explore(Y))["home"] and found["reach"] >= held(explore(Y))["reach"]
-
-
-# ---------------------------------------------------------------- neighbours
 
 
 def test_the_original_decides_who_is_a_neighbour_and_what_changed():
@@ -159,9 +151,6 @@ def test_the_original_decides_who_is_a_neighbour_and_what_changed():
     assert np.isnan(found[:3]).all() and np.allclose(found[3:], 0)
 
 
-# ---------------------------------------------------------------- the file
-
-
 def test_twenty_thousand_points_stay_below_1_MB():
     n, letters = 20_000, np.array(list("abcdefghijklmnopqrstuvwxyz"))
     angle, r = rng.uniform(0, 2 * np.pi, n), rng.uniform(0, 12, n)
@@ -169,15 +158,6 @@ def test_twenty_thousand_points_stay_below_1_MB():
     edges = np.stack([rng.integers(0, np.arange(1, n)), np.arange(1, n)], axis=1)
     points = r[:, None] * np.c_[np.cos(angle), np.sin(angle)]
     assert len(explore(points, rng.integers(0, 20, n), names=names, edges=edges, model="tangent").html) < 1_000_000
-
-
-def test_names_and_labels_are_data_never_markup():
-    values = {text: np.arange(len(HOSTILE)) for text in HOSTILE}
-    page = explore(Y[: len(HOSTILE)], HOSTILE, names=HOSTILE, values=values, title=HOSTILE[0])
-    assert "alert(1)" not in page.html.replace(html.escape(HOSTILE[0]), "")
-    found = held(page)
-    assert found["names"] == HOSTILE and names_of(found["columns"]) == HOSTILE
-    assert sorted(found["labelings"][0]["classes"]) == sorted(HOSTILE)
 
 
 def test_the_page_runs_its_own_script_and_asks_for_nothing():
@@ -288,14 +268,6 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
 def test_wrong_input(points, options, message):
     with pytest.raises(ValueError, match=message):
         explore(points, **options)
-
-
-# ---------------------------------------------------------------- edges in files
-
-
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize("text", ["0 1\n0 2\n", "source,target,weight\n0,1,5.0\n0,2,7.0\n", "a\tb\na\tc\n"])

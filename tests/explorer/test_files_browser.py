@@ -26,9 +26,6 @@ def picture(path_or_file):
     return np.array(Image.open(path_or_file).convert("RGB"), int)
 
 
-# ---------------------------------------------------------------- pictures
-
-
 def test_export_as_svg(visit, tmp_path):
     page, path = visit("mammals"), tmp_path / "view.svg"
     download = page.save("#svg")
@@ -73,9 +70,6 @@ def test_saved_and_printed_pictures_are_on_white_in_both_themes(visit, tmp_path)
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("#print").count() == 0 and page.is_visible("#head")
-
-
-# ---------------------------------------------------------------- the selection
 
 
 def test_the_lasso_selects_what_is_inside(visit):
@@ -143,9 +137,6 @@ def test_files_quote_formulas_and_the_table_sorts_by_any_column(visit, tmp_path)
     assert cells(2).index("item 9") < cells(2).index("item 10")  # numbers in names count as numbers
     page.push("#table tbody tr:nth-child(1)")
     assert not page.is_visible("#table") and page.state()["pin"] >= 0
-
-
-# ---------------------------------------------------------------- notebooks
 
 
 MODEL = """

@@ -13,8 +13,6 @@ MOVING = {"script": CLOCK, "reduced_motion": "no-preference"}
 MODELS = ("poincare", "klein", "equidistant")
 EPOCHS = [lift(part * X[:, 1:]) for part in FILM]  # on the hyperboloid
 
-# ---------------------------------------------------------------- mouse, touch and keys
-
 
 def test_a_dragged_point_stays_under_the_pointer_and_no_distance_changes(visit):
     page = visit("mammals")
@@ -168,9 +166,6 @@ def test_phone_and_touch(visit):
     assert page.state()["zoom"] > 1.2 and np.abs(page.screen(i) - place).max() < 1
 
 
-# ---------------------------------------------------------------- depth and shallows
-
-
 def test_at_depth_what_was_crushed_opens_up(visit):
     page = visit("deep", hash="#model=poincare")
     x = deep_points()
@@ -199,9 +194,6 @@ def test_a_single_point_and_points_close_together_fill_the_page(visit):
     for model in MODELS:
         page.click(f"#{model}")
         assert np.ptp(page.all_places(), axis=0).max() > 300
-
-
-# ---------------------------------------------------------------- searching
 
 
 def test_a_word_is_found_and_flown_to(visit):
@@ -247,9 +239,6 @@ def test_expressions_choices_and_what_is_not_found(visit):
     assert options.count() == len(X) + 1 and options.last.inner_text() == f"Select all {len(X)}"
     options.last.click()
     assert len(page.state()["selected"]) == len(X)
-
-
-# ---------------------------------------------------------------- the way back, and the address
 
 
 def test_the_page_flies_to_the_centre_of_a_selection_and_back_and_forward(visit):
@@ -313,9 +302,6 @@ def test_an_address_without_sense_shows_the_start(visit):
         page.evaluate(f"location.hash = '{hash}'")
         page.until(f"location.hash !== {hash!r}")  # it is replaced once the view has settled
         assert np.array_equal(page.shown(), start) and page.state() == plain
-
-
-# ---------------------------------------------------------------- several pictures
 
 
 def slide_to(page, time):

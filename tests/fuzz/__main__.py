@@ -3,8 +3,6 @@
 ``python -m fuzz arrays --minutes 60 --seed 1`` tries one of the two. Ctrl-C ends it with the table.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

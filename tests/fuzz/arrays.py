@@ -1,7 +1,5 @@
 """Arrays of every kind, given to what takes arrays: each has a finite result or raises a clear error; no warnings."""
 
-from __future__ import annotations
-
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,17 +15,8 @@ import horopca
 from fuzz.rounds import Attempt
 from horopca import metrics
 from horopca._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
-from horopca.geometry import (
-    MODELS,
-    busemann,
-    exp,
-    from_hyperboloid,
-    log,
-    pairwise_distance,
-    to_hyperboloid,
-    translate,
-    translate_to_origin,
-)
+from horopca.geometry import MODELS, busemann, exp, from_hyperboloid, log, pairwise_distance, to_hyperboloid
+from horopca.geometry.isometries import translate, translate_to_origin
 from horopca.io import describe
 from horopca.statistics import frechet_mean
 

@@ -11,6 +11,11 @@ import numpy as np
 MAT73 = b"MATLAB 7.3 MAT-file".ljust(116) + struct.pack("<QHH", 0, 0x0200, 0x4D49)  # in a user block of an HDF5 file
 
 
+def write(path, content):
+    path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content, encoding="utf-8")
+    return path
+
+
 def npy(array, **options):
     file = io.BytesIO()
     np.save(file, array, **options)

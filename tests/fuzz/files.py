@@ -1,7 +1,5 @@
 """Damaged and valid files of every format, and the outcomes of reading them."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 `python -m fuzz.limits` is that process: it reads requests as lines of JSON, and writes outcomes as lines of JSON.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -19,7 +17,7 @@ import traceback
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from forks import ENVIRONMENT, TESTS
 from fuzz.rounds import only_notes
@@ -27,7 +25,7 @@ from horopca import io
 from horopca.io import subprocess_reader
 
 MEGABYTES = 1024  # that the process may take beyond what it has at its start
-SECONDS = 120.0  # that it may take for a file
+SECONDS = 1200.0  # that it may take for a file, on a busy machine
 
 
 class Reader:
@@ -62,7 +60,7 @@ class Reader:
             self.process.communicate()
             self.process = None
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -76,7 +74,7 @@ def _serve(budget: float | None) -> None:
     os.dup2(2, 1)  # for what libraries print
     resource.setrlimit(resource.RLIMIT_AS, ((_status("VmSize") << 10) + (MEGABYTES << 20), resource.RLIM_INFINITY))
     only_notes()
-    subprocess_reader.CPU_SECONDS = 2.0  # all files are small
+    subprocess_reader.CPU_SECONDS, subprocess_reader.WAITING = 2.0, 600  # all files are small; the machine may be busy
     subprocess_reader.subprocess.run = forks = Forks()
     print("ready", file=answers, flush=True)
     for line in sys.stdin:

@@ -1,7 +1,5 @@
 """Damage: a valid file in, a file that may be anything out."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

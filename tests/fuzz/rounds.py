@@ -1,7 +1,5 @@
 """Rounds of cases, with counts of their outcomes, and the table of these."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

@@ -1,7 +1,5 @@
 """A small valid file of every format that is read, made by the tool that people have them from."""
 
-from __future__ import annotations
-
 import gzip
 import tempfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Valid files, as `save` and other tools write them, with arbitrary numbers and text: they must read back exactly."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from pathlib import Path

@@ -5,18 +5,7 @@ import numpy as np
 import pytest
 
 from clouds import directions
-from horopca.geometry import (
-    MODELS,
-    busemann,
-    distance,
-    exp,
-    from_hyperboloid,
-    lift,
-    log,
-    to_hyperboloid,
-    translate,
-    transport,
-)
+from horopca.geometry import MODELS, busemann, distance, exp, from_hyperboloid, lift, log, to_hyperboloid, translate, transport
 from horopca.geometry import radius as radius_of
 from horopca.geometry._arrays import unit
 from horopca.projections import horospherical_projection, slide, spine_from_ideal_points

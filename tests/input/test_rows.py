@@ -10,53 +10,13 @@ from errors import error_message
 from horopca import HoroPCA, TangentPCA
 from horopca._input.coordinates import Coordinates
 from horopca._input.rows import check_rows
-from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid, translate
-from horopca.geometry._arrays import to_numpy
-from horopca.geometry._points import TranslatedPoints
+from horopca.geometry import distance
 from horopca.statistics import frechet_mean
 
 COORDINATES = Coordinates("poincare", -0.25)
 X = COORDINATES.from_hyperboloid(cloud(200, 3), np.float64)
 POINTS = COORDINATES.to_hyperboloid(X)
 MANY = np.tile(X, (1000, 1))  # two chunks
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("curvature", [-1.0, -0.25])
-def test_chunks_are_the_points(model, dtype, curvature):
-    rng, coordinates = np.random.default_rng(0), Coordinates(model, curvature)
-    X = coordinates.from_hyperboloid(cloud(40, 3, seed=1), dtype)
-    unit = from_hyperboloid(cloud(40, 3, seed=1), model)
-    assert np.allclose(X, unit if curvature == -1 or model == "halfspace" else 2 * unit, rtol=1e-5)
-    assert (coordinates.dimension(X.shape[1]), coordinates.columns(3)) == (3, X.shape[1])
-    x, chunk = coordinates.to_hyperboloid(X), coordinates.chunk(X, 7)
-    M, W, others = rng.standard_normal((2, 4)), rng.standard_normal((3, 40)), cloud(40, 3, seed=2)
-    assert chunk.start == 7 and np.allclose(chunk.points(), x, rtol=1e-12)
-    assert np.allclose(chunk.products(M), M @ x.T, rtol=1e-12, atol=1e-12 * np.abs(x).max())
-    assert np.allclose(chunk.weighted_sums(W), W @ x, rtol=1e-10)
-    others[::2] = translate(x[::2], to_hyperboloid(np.array([1e-6, 0.0, 0.0]), "tangent"))  # half of them are close
-    assert np.allclose(chunk.distances(others), distance(x, others), rtol=1e-6, atol=1e-11)  # arccosh would leave 1e-8
-
-
-@pytest.mark.parametrize("xp", ["numpy", "torch", "array_api_strict"], indirect=True)
-def test_every_way_to_the_points_gives_the_points(xp):
-    rows = check_rows(xp.asarray(MANY), COORDINATES)
-    n, t = len(MANY), np.tile(POINTS[:, 0], 1000)
-    assert rows.shape == (n, 4) and not rows.remote
-    some = np.array([199, 3, 3, n - 1])
-    np.testing.assert_array_equal(to_numpy(rows.raw(some)), MANY[some])
-    np.testing.assert_allclose(rows.take(some), POINTS[[199, 3, 3, 199]], rtol=1e-12)
-    np.testing.assert_allclose(to_numpy(rows.all())[-200:], POINTS, rtol=1e-12)
-    assert sum(chunk.t.shape[0] for chunk in rows.chunks()) == n
-    np.testing.assert_allclose(to_numpy(rows.map(lambda chunk: chunk.t[:, None]))[:, 0], t, rtol=1e-12)
-    (*starts,) = rows.fold(lambda chunk: [chunk.start])
-    assert starts[0] == 0 and len(starts) == 2
-    assert TranslatedPoints(rows, POINTS[0]).fold(lambda chunk: [chunk.start]) == starts
-    assert rows.fold(lambda chunk: chunk.start, max) == starts[-1]
-    other = check_rows(xp.asarray(MANY[::-1].copy()), COORDINATES)
-    total = rows.fold_beside(other, lambda a, b: to_numpy(a.t * b.t).sum())
-    assert total == pytest.approx(t @ t[::-1])
 
 
 def test_an_error_names_the_row_among_all_rows():

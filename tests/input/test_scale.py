@@ -19,9 +19,6 @@ def X():
     return clusters(N, 4, ordered=True)
 
 
-# ---------------------------------------------------------------- fits of more rows than are searched
-
-
 @pytest.mark.parametrize("options", [{}, {"spine": "free", "objective": "distortion"}], ids=str)
 def test_a_sample_finds_nearly_what_a_search_of_all_rows_finds(X, options):
     some = X[::35]
@@ -63,9 +60,6 @@ def test_large_data_far_from_the_origin_is_fitted_as_well(X, options, radius=17.
     assert np.isclose(fits[1].total_variance_, fits[0].total_variance_, rtol=1e-6)
     assert np.isclose(fits[1].explained_variance_.sum(), fits[0].explained_variance_.sum(), rtol=1e-3)
     assert options or all(fit.spine_.kappa >= 0 and fit.ideal_points_ is not None for fit in fits)
-
-
-# ---------------------------------------------------------------- streams
 
 
 def test_batches_in_any_order_give_the_answer_of_fit(X):

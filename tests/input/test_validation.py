@@ -1,4 +1,4 @@
-"""Error messages of validation, and values just inside the limits: arguments, distances, rows of every model."""
+"""Error messages of validation, and values just inside the limits: distances, rows of every model."""
 
 import numpy as np
 import pytest
@@ -6,32 +6,8 @@ import pytest
 from clouds import cloud
 from errors import error_message
 from horopca._input.arguments import check_distances
-from horopca._input.coordinates import Coordinates, check_coordinates, check_points
-from horopca.geometry import MODELS, lift
-
-NEGATIVE = "curvature must be a negative number (of size 1e-100 to 1e+100), but is"
-BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbooks has -1."
-
-
-# ---------------------------------------------------------------- arguments
-
-
-@pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        (lambda: check_coordinates("ball", -1.0), f"model must be one of {', '.join(map(repr, MODELS))}, but is 'ball'."),
-        (lambda: check_coordinates("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
-        (lambda: check_coordinates("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
-        (lambda: check_coordinates("klein", 2.0),
-         f"{NEGATIVE} 2.0. {BALL} If c = 2 stands for the curvature -c, pass curvature=-2."),
-    ],
-)  # fmt: skip
-def test_errors_of_arguments(call, expected):
-    assert error_message(call) == expected
-
-
-# ---------------------------------------------------------------- distances
-
+from horopca._input.coordinates import Coordinates, check_points
+from horopca.geometry import lift
 
 D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 
@@ -57,9 +33,6 @@ def test_tolerance_of_distances():
             assert check_distances(largest * off).shape == off.shape
             assert error_message(check_distances, largest * np.where(off == 1e-6, 1.1e-6, off)).startswith("X must be ")
     assert check_distances(np.zeros((0, 0))).size == 0 and check_distances(D[:2], symmetric=False).shape == (2, 3)
-
-
-# ---------------------------------------------------------------- rows
 
 
 RIM = "probably by rounding: horopca.geometry.clip(Y, 1e-5{}) moves such rows inside (on the command line, --clip 1e-5)."
@@ -149,9 +122,6 @@ def test_space_components_that_include_the_time(curvature, d):
         )
         for valid in (X[:7], np.append(X, [2 * X[0]], axis=0), np.roll(far, turn, axis=1), np.full((20, 1), radius)):
             check_points(valid, coordinates, 0, "X")
-
-
-# ---------------------------------------------------------------- on the way out
 
 
 @pytest.mark.parametrize(("model", "curvature", "x"), [("lorentz", -0.25, [[0.0, -1e5]]), ("halfspace", -1.0, [[1.0, 1e5]])])

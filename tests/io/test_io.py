@@ -5,16 +5,11 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from fuzz.contents import npy
+from fuzz.contents import npy, write
 from horopca.io import load, load_labels, save
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 LABELS = ["a", "b, with comma", "a", 'q"uote', "é", "3"]
-
-
-def write(path, content):
-    path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content, encoding="utf-8")
-    return path
 
 
 def test_dtypes(tmp_path):

@@ -5,10 +5,11 @@ import os
 import numpy as np
 import pytest
 
-from forks import KILL, Runner
+from forks import KILL
 from horopca.io import atomic_output, load, save
 
 X = np.zeros((3, 2))
+SETUP = "arrays.BLOCK_BYTES, streaming.LARGE = 1 << 12, 1000"  # a small file is read in blocks
 POINTS = np.random.default_rng(0).uniform(-0.3, 0.3, (300, 5))
 WRITERS = {
     "reduce_file .csv": "reduce_file(points, out, TangentPCA(2), force=True)",
@@ -25,15 +26,6 @@ assert libc.capset(header, sets) == 0
 """
 # As on a full disk, a write beyond the limit fails. (Python would leave truncated .pyc files.)
 FULL = "sys.dont_write_bytecode = True\nresource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))\n"
-
-
-@pytest.fixture(scope="module")
-def runner():
-    if os.name == "nt":
-        pytest.skip("needs fork, signals and limits")
-    runner = Runner(setup="arrays.BLOCK_BYTES, streaming.LARGE = 1 << 12, 1000")  # a small file is read in blocks
-    yield runner
-    runner.close()
 
 
 @pytest.fixture(params=WRITERS)

@@ -8,17 +8,12 @@ import pytest
 from scipy.io import savemat
 
 from fuzz import samples
-from fuzz.contents import safetensors, tensor_entry
+from fuzz.contents import safetensors, tensor_entry, write
 from fuzz.samples import KINDS, make
 from horopca.io import load, load_edges
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 NAMES = ["cat", "dog", "été", "burmese_cat.n.01", "x/y", "7"]
-
-
-def write(path, content):
-    path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content, encoding="utf-8")
-    return path
 
 
 def raises(path, message, **options):
@@ -259,15 +254,3 @@ def test_edge_lists(tmp_path, text, names, weights):
     graph = load_edges(write(tmp_path / "graph.edges", text))
     assert graph.names == names
     assert (graph.weights is None) if weights is None else np.array_equal(graph.weights, weights)
-
-
-def test_networkx_edge_lists(tmp_path):
-    import networkx as nx
-
-    graph = nx.karate_club_graph()
-    nx.write_edgelist(graph, tmp_path / "karate.edges")
-    read = load_edges(tmp_path / "karate.edges")
-    assert read.names == [str(i) for i in range(34)]
-    assert {(u, v): w for (u, v), w in zip(read.edges.tolist(), read.weights, strict=True)} == {
-        (u, v): w for u, v, w in graph.edges(data="weight")
-    }

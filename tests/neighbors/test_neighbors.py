@@ -1,6 +1,5 @@
 """Nearest neighbours: exactness, ties, models, array libraries, scikit-learn's contract, errors."""
 
-import mpmath
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -53,18 +52,6 @@ def test_neighbours_are_the_nearest_and_algorithms_agree_to_the_last_bit(name):
     assert np.allclose(distances, np.take_along_axis(expected, indices, axis=1), rtol=1e-13, atol=1e-15)
     assert (np.diff(indices, axis=1)[np.diff(distances, axis=1) == 0] > 0).all()  # by row number
     assert (np.diff(np.sort(indices, axis=1), axis=1) > 0).all()
-
-
-def test_distances_against_mpmath():
-    x = cloud(40, 3, radius=30)
-    distances, indices = HyperbolicNeighbors(5, model="lorentz").fit(x).kneighbors()
-    with mpmath.workdps(80):
-        s = [[mpmath.mpf(float(v)) for v in row[1:]] for row in x]
-        t = [mpmath.sqrt(1 + sum(v * v for v in row)) for row in s]
-        cosh = lambda i, j: t[i] * t[j] - sum(a * b for a, b in zip(s[i], s[j], strict=True))
-        exact = np.array([[float(mpmath.acosh(cosh(i, j))) if i != j else np.inf for j in range(40)] for i in range(40)])
-    assert np.array_equal(indices, np.argsort(exact, axis=1)[:, :5])
-    assert np.allclose(distances, np.sort(exact, axis=1)[:, :5], rtol=1e-13)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

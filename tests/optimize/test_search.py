@@ -42,9 +42,6 @@ def images_along(X: np.ndarray, q: np.ndarray) -> np.ndarray:
     return geometry.busemann(translate_to_origin(x, frechet_mean(x).point), q)
 
 
-# ---------------------------------------------------------------- one component
-
-
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1e-3, 1e-5, 1e-8]))
 def test_a_single_component_is_never_below_the_best_direction_of_a_point(seed, rim):
@@ -54,9 +51,6 @@ def test_a_single_component_is_never_below_the_best_direction_of_a_point(seed, r
     found = HoroPCA(1, random_state=0).fit(X)
     assert found.explained_variance_[0] >= listed * (1 - 1e-8)  # a peak at radius 19 is resolved so far
     assert found.converged_
-
-
-# ---------------------------------------------------------------- families, components, methods, objectives
 
 
 def kept(X, K, **options):
@@ -110,9 +104,6 @@ def test_equally_good_optima_are_reported():
     assert "another optimum is equally good" in HoroPCA(1, random_state=0).fit(X).status_
 
 
-# ---------------------------------------------------------------- points without structure
-
-
 @pytest.mark.parametrize(
     ("kind", "n", "seed", "options"),
     [
@@ -152,9 +143,6 @@ def test_greedy_finds_a_second_ideal_point_that_almost_merges_with_the_first(see
     ascents = maximise(compose(objective, extended_spines(first, free=False)), near, max_iter=200, tol=1e-8)
     found = objective(fit._nested_bases.bases[1][None], gradient=False)[0][0]
     assert found >= ascents.values.max() * (1 - 1e-4)
-
-
-# ---------------------------------------------------------------- more rows
 
 
 def drawn(kind, n, seed):

@@ -119,9 +119,6 @@ def test_a_planted_submanifold_is_found(radius):
     assert PGA(2, model="lorentz", objective="residual", random_state=0).fit(x).unexplained_variance_[-1] < 1e-6
 
 
-# ---------------------------------------------------------------- laws of the search
-
-
 OPTIONS = SearchOptions(4, 0, 300, 1e-9)
 
 

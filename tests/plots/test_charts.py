@@ -1,11 +1,9 @@
 """Charts of distances and of components."""
 
 import numpy as np
-import pytest
 
-from conftest import new_figure
 from horopca.metrics import average_distortion
-from horopca.plots import plot_components, plot_distortion
+from horopca.plots import plot_distortion
 
 rng = np.random.default_rng(0)
 
@@ -21,15 +19,3 @@ def test_every_pair_of_few_points_is_counted_and_a_sample_of_many(ax, other):
     bins = plot_distortion(2 * X, 2 * X[:, :2], curvature=-0.25, ax=other, random_state=0).collections[0]
     assert 49_000 < bins.get_array().sum() < 50_000  # pairs of a point with itself are not counted
     assert other.get_xlim()[1] > 1.2 * ax.get_xlim()[1]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda ax: plot_distortion(np.zeros((4, 2)), np.zeros((3, 2)), ax=ax), "the same number of rows, but have 4 and 3"),
-        (lambda ax: plot_components(3, figure=new_figure()), "curve must be a result of component_curve"),
-    ],
-)
-def test_errors(ax, call, message):
-    with pytest.raises(ValueError, match=message):
-        call(ax)

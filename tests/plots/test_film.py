@@ -44,18 +44,3 @@ def test_points_between_two_frames_are_on_geodesics(tmp_path):
     ends, middle = [[[0.0, 0.0]], [[0.8, 0.0]]], [[[0.5, 0.0]]]  # tanh(artanh(0.8) / 2) = 0.5
     moving = list(pictures(tmp_path, ends, between=1, view="disk"))[1]
     assert np.abs(moving - next(pictures(tmp_path, middle, view="disk"))).max() < 10
-
-
-@pytest.mark.parametrize(
-    ("frames", "options", "message"),
-    [
-        ([], {}, r"frames must be a sequence of arrays \(n, 2\), but is empty."),
-        (Y, {}, r"frames must be a sequence of arrays \(n, 2\), but its first entry has shape \(2,\)."),
-        ([Y, Y[:3]], {}, r"frames must contain the same points, row by row, but its arrays have \[20, 3\] rows."),
-        ([Y], {"titles": ["a", "b"]}, "titles must have one entry per frame, but has 2 for 1 frames."),
-        ([Y], {"regions": 1}, "regions belong to one picture"),
-    ],
-)
-def test_errors(frames, options, message):
-    with pytest.raises(ValueError, match=message):
-        animate(frames, **options)

@@ -18,9 +18,6 @@ def on_geodesics(x, y, z):
     return np.allclose(distance(x, z) + distance(z, y), distance(x, y), atol=1e-8)
 
 
-# ---------------------------------------------------------------- curves
-
-
 def test_horocycles_touch_the_rim_and_go_through_the_points(ax):
     plot_horocycles([IDEAL, -IDEAL], through=Y[:3], ax=ax)
     assert len(ax.patches) == 1 + 6  # the rim, and a horocycle for each ideal point and each point
@@ -36,9 +33,6 @@ def test_the_projection_keeps_the_busemann_function_on_the_geodesic(ax):
     assert np.allclose(busemann(images, IDEAL), busemann(to_hyperboloid(Y), IDEAL))
     seen = from_hyperboloid(translate_to_origin(images, to_hyperboloid(base)), "poincare")
     assert np.linalg.matrix_rank(seen, tol=1e-6) == 1  # on a diameter, in the frame of the base
-
-
-# ---------------------------------------------------------------- axes
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -77,9 +71,6 @@ def test_curves_of_the_disk_are_errors_in_other_views(ax):
     assert len(plot_cones(Y, ax=ax).patches) == 1  # a new disk
 
 
-# ---------------------------------------------------------------- cones
-
-
 def borders(ax):
     return [path.vertices for path in ax.collections[-1].get_paths()]
 
@@ -116,21 +107,3 @@ def test_the_narrowest_and_the_widest_cone(ax):
     narrow, wide = (border[65:130] for border in borders(ax))
     assert np.ptp(narrow, axis=0).max() < 1e-9 and np.ptp(wide, axis=0).min() > 1.9
     assert radius(to_hyperboloid(borders(ax)[0][0])) == pytest.approx(2 * np.arctanh(np.hypot(0.5, 0.1)))
-
-
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda ax: plot_geodesics(Y[:2], Y[:3], ax=ax), "the same number of rows, but have 2 and 3"),
-        (lambda ax: plot_horocycles([0.5, 0.0], ax=ax), "q must be unit vectors"),
-        (lambda ax: plot_projection(Y, [IDEAL, IDEAL], ax=ax), "q must be one ideal point"),
-        (lambda ax: plot_cones(Y, K=0, ax=ax), "K must be a positive number, but is 0"),
-        (lambda ax: plot_cones(Y, angles=[0.1], ax=ax), "angles must have one number for each of 20 points"),
-        (lambda ax: plot_cones(Y[:1], angles=[60.0], ax=ax), "between 0 and pi, in radians, but are .60.0."),
-        (lambda ax: plot_cones(Y, root=[3.0, 0.0], ax=ax), "root must lie inside the unit ball"),
-        (lambda ax: plot_cones(Y, ax="x"), "ax must be matplotlib axes, such as plot_plane returns, but is 'x'"),
-    ],
-)
-def test_errors(ax, draw, message):
-    with pytest.raises(ValueError, match=message):
-        draw(ax)

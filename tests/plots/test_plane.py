@@ -23,9 +23,6 @@ angle = rng.uniform(0, 2 * np.pi, 40)
 DEEP = rng.uniform(7, 11, 40)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
-# ---------------------------------------------------------------- points and edges
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_shows_the_points_and_joins_them_by_geodesics(ax, view):
     model, x = VIEWS[view].model, to_hyperboloid(Y)
@@ -113,9 +110,6 @@ def test_the_ball():
     assert ax.get_title() == "ball" and list(legend_on(ax)) == ["a", "b"]
 
 
-# ---------------------------------------------------------------- grids, views and notes
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_rings_are_numbered_in_the_unit_of_the_user(ax, view):
     plot_plane(2 * DEEP / 5, view=view, model="tangent", curvature=-0.25, grid=True, ax=ax)
@@ -136,9 +130,6 @@ def test_rings_are_numbered_in_the_unit_of_the_user(ax, view):
 )
 def test_a_note_says_what_cannot_be_seen(ax, points, options, note):
     assert note_on(plot_plane(points, ax=ax, **options))[: len(note) or None] == note
-
-
-# ---------------------------------------------------------------- names
 
 
 def test_names_do_not_overlap_and_those_of_central_points_are_kept(ax, other):
@@ -211,9 +202,6 @@ def test_companions_are_on_top_and_their_names_have_priority(ax, other):
     assert len(plot_plane(Y, companions={}, ax=other).collections) == 1
 
 
-# ---------------------------------------------------------------- legends and files
-
-
 @pytest.mark.parametrize(
     ("labels", "shown"),
     [
@@ -236,9 +224,6 @@ def test_saved_files_have_text_as_text_and_truetype_fonts(ax, tmp_path, suffix, 
     assert contained in (tmp_path / f"disk.{suffix}").read_bytes() and dict(matplotlib.rcParams) == before
 
 
-# ---------------------------------------------------------------- comparisons
-
-
 def test_panels_of_a_comparison_are_aligned_in_a_view_in_which_points_are_not_on_the_rim():
     x = to_hyperboloid(Y)
     turn = np.array([[np.cos(2.0), np.sin(2.0)], [np.sin(2.0), -np.cos(2.0)]])  # turned and mirrored
@@ -257,9 +242,6 @@ def test_the_legend_of_a_comparison_is_inside_the_figure():
     box = legend.get_window_extent()
     assert len(legend.get_texts()) == 15 and box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0
     assert not any(ax.get_window_extent().overlaps(box) or ax.get_legend() for ax in figure.axes)
-
-
-# ---------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
@@ -284,19 +266,3 @@ def test_invalid_arguments_are_errors_before_anything_is_drawn(ax, points, optio
     with pytest.raises(ValueError, match=message):
         plot_plane(points, ax=ax, **options)
     assert not ax.patches
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda ax: plot_ball(np.zeros((4, 3)), ax=ax), "ax must be 3-D axes"),
-        (lambda ax: plot_ball(Y), r"points of the ball, of shape \(n, 3\)"),
-        (lambda ax: plot_comparison({}), "images must contain at least one"),
-        (lambda ax: plot_comparison({"one": Y}, captions=[]), "captions must have one entry per image"),
-        (lambda ax: plot_comparison({"one": Y}, view="round"), "view must be one of"),
-        (lambda ax: plot_comparison({"one": Y, "two": Y[:3]}), r"its arrays have \[40, 3\] rows"),
-    ],
-)
-def test_errors_of_other_plots(ax, call, message):
-    with pytest.raises(ValueError, match=message):
-        call(ax)

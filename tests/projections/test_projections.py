@@ -7,30 +7,13 @@ from hypothesis import strategies as st
 
 from clouds import cloud, directions, rotation, turned
 from horopca._optimize.objectives import as_sample
-from horopca.geometry import (
-    busemann,
-    distance,
-    geodesic_hull,
-    geodesic_projection,
-    lift,
-    pairwise_distance,
-    to_hyperboloid,
-    translate,
-)
+from horopca.geometry import busemann, distance, geodesic_hull, geodesic_projection, lift, pairwise_distance, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
 from horopca.geometry._points import Chunk
-from horopca.geometry.isometries import translate_ideal
-from horopca.projections import (
-    Spine,
-    horospherical_projection,
-    slide,
-    spine_basis,
-    spine_from_basis,
-    spine_from_ideal_points,
-    unslide,
-)
+from horopca.geometry.isometries import translate, translate_ideal
+from horopca.projections import horospherical_projection, slide, spine_basis, spine_from_basis, spine_from_ideal_points, unslide
 from horopca.projections.horospherical import Slide, project
-from horopca.projections.spines import ideal_points, nested_ideal_points, spine_angle
+from horopca.projections.spines import Spine, ideal_points, nested_ideal_points, spine_angle
 from subspaces import BASES, same_span
 
 KD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 5), (5, 5)]

@@ -1,7 +1,5 @@
 """Data like the paper's, but small; and none at all."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 

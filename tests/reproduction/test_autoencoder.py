@@ -4,18 +4,15 @@ import numpy as np
 import pytest
 
 from clouds import cloud
+from hierarchies import TREE
 from horopca import EuclideanPCA, geometry, metrics
-from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid
 
 pytest.importorskip("torch")
 import torch
 from reproduction.autoencoder import HyperbolicAutoencoder, run
 
-
-@pytest.fixture(scope="module")
-def X():
-    return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
+X = TREE.points
 
 
 def test_a_layer_is_a_matrix_in_the_tangent_space_and_a_translation():
@@ -26,7 +23,7 @@ def test_a_layer_is_a_matrix_in_the_tangent_space_and_a_translation():
     assert np.allclose(run(torch.tensor(x[:, 1:]), [torch.tensor(W), torch.tensor(b)]).numpy(), expected[:, 1:])
 
 
-def test_training_beats_euclidean_pca_and_the_isometry_term_trades_reconstruction_for_distances(X):
+def test_training_beats_euclidean_pca_and_the_isometry_term_trades_reconstruction_for_distances():
     plain, bound = (HyperbolicAutoencoder(isometry=weight, max_iter=150).fit(X) for weight in (0, 10))
     assert plain.loss_curve_[-1] < 0.6 * plain.loss_curve_[0] and plain.n_iter_ == 150 and not plain.converged_
     errors = [metrics.unexplained_variance(X, net.inverse_transform(net.transform(X))) for net in (plain, bound)]

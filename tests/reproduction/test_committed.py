@@ -1,7 +1,5 @@
 """What is committed: page, README and results.json agree, a handful of cells come out again, and every item is there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
