@@ -108,7 +108,7 @@ ERRORS = [
     (
         "a.graphml",
         "<?xml version='1.0'?>\n<graphml><graph/></graphml>",
-        "is a graphml file in XML, which is not read: convert it",
+        "is a GraphML file, which is not read: pass networkx.read_graphml('a.graphml') to an embedding",
     ),
     ("a.xml", "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><x>&b;</x>", "DOCTYPE"),
     ("a.xml", PHYLO.format("<clade branch_length='x'/>"), "could not convert string to float: 'x'"),

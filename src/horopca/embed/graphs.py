@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from ..io import EdgeList, load, load_edges
 from ..io.files import Budget, FormatError, existing, listed
 from ..io.graphs import COMMENTS, graph_format, load_adjacency
-from ..io.reading import PACKABLE, READABLE
+from ..io.reading import COMPRESSIBLE, READABLE
 from ..io.text import ending, open_lines
 
 ROUNDING = 1e-9  # Relative difference of two sums of the same lengths in another order, with a wide margin.
@@ -152,7 +152,7 @@ def _read(source: Any) -> Relations:
 def is_matrix(path: str | Path) -> bool:
     """Whether a file holds a matrix: an array, or text with more than two names and a length on its first line."""
     path = existing(path)
-    if ending(path) not in PACKABLE:
+    if ending(path) not in COMPRESSIBLE:
         return ending(path) in READABLE
     if graph_format(path) is not None:
         return False
@@ -215,8 +215,8 @@ def _from_matrix(matrix: Any) -> Relations:
     directed = bool((entries != entries.T).nnz)
     if not dense and matrix.dtype.kind == "f" and weights.size and 0 < weights.min() < 0.9 and weights.max() == 1:
         warnings.warn(
-            "graph has weights between 0 and 1, like similarities, but they are taken as lengths. For scanpy's connectivities "
-            "pass adata.obsp['distances'], or minus the logarithm of the weights.",
+            "graph has weights between 0 and 1, like similarities, but they are used as lengths. Instead of scanpy's "
+            "connectivities pass adata.obsp['distances'], or 1 minus the logarithm of the weights.",
             stacklevel=2,
         )
     full = dense and not directed and len(edges) == n * (n - 1) > 2  # two nodes are a tree, with the same distance
