@@ -176,7 +176,7 @@ def test_npz_keys(tmp_path):
     np.savez(path, weights=X[0], vectors=X)
     assert np.array_equal(load(path).X, X)
     np.savez(path, one=X, two=X)
-    with pytest.raises(ValueError, match="holds one, two: say which"):
+    with pytest.raises(ValueError, match="holds one, two: choose the"):
         load(path)
     for suffix in (".npy", ".txt"):
         with pytest.raises(ValueError, match=r"is not one"):

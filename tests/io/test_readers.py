@@ -106,7 +106,7 @@ def test_checkpoint_tensors(tmp_path, torch, legacy):
     content = {"a": base, "b": {"c": torch.nn.Parameter(base.half())}}
     torch.save(content, path, _use_new_zipfile_serialization=not legacy)
     assert np.array_equal(load(path, key="b.c").X, base.half().numpy())
-    raises(path, r"holds a \(6, 3\), b.c \(6, 3\): say which")
+    raises(path, r"holds a \(6, 3\), b.c \(6, 3\): choose the")
     if not legacy:
         raises(path, "no matrix 'z'; it holds a, b.c", key="z")
 
@@ -205,7 +205,7 @@ def test_matlab_5(tmp_path):
     savemat(path, {"B": X, "label": np.arange(6).reshape(6, 1), "A": np.eye(6)})
     table = load(path, key="B")
     assert np.array_equal(table.X, X) and table.labels == list("012345")
-    raises(path, "holds B, label, A: say which")
+    raises(path, "holds B, label, A: choose the")
     savemat(path, {"X": X, "names": np.array(NAMES, dtype=object), "name": np.array(NAMES, dtype=object)})
     table = load(path)
     assert np.array_equal(table.X, X) and table.labels == NAMES
