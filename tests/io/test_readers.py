@@ -11,6 +11,7 @@ from fuzz import samples
 from fuzz.contents import safetensors, tensor_entry
 from fuzz.samples import KINDS, make
 from horopca.io import load, load_edges
+from horopca.io.subprocess_reader import DISTRIBUTIONS
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 NAMES = ["cat", "dog", "été", "burmese_cat.n.01", "x/y", "7"]
@@ -234,7 +235,7 @@ def test_parquet(tmp_path):
 )
 def test_missing_library_is_named(tmp_path, monkeypatch, name, library, extra):
     monkeypatch.setitem(__import__("sys").modules, library, None)
-    with pytest.raises(ImportError, match=rf"{library}: pip install 'horopca\[{extra}\]'"):
+    with pytest.raises(ImportError, match=rf"{DISTRIBUTIONS.get(library, library)}: pip install 'horopca\[{extra}\]'"):
         (load_edges if name == "a.xml" else load)(write(tmp_path / name, b"<phyloxml/>"))
 
 

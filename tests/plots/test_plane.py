@@ -129,7 +129,7 @@ def test_rings_are_numbered_in_the_unit_of_the_user(ax, view):
     [
         (Y, {}, ""),
         (DEEP, {"model": "tangent"}, "by distance from the centre: 100% of the points would lie on the rim"),
-        (DEEP, {"model": "tangent", "view": "disk"}, '100% of the points lie on the rim to the eye: view="equidistant"'),
+        (DEEP, {"model": "tangent", "view": "disk"}, '100% of the points appear to lie on the rim: view="equidistant"'),
         (np.full((6000, 2), 0.1), {"edges": [[0, i] for i in range(1, 6000)]}, "edges too short to see: 5,999 of 5,999"),
         (np.empty((0, 2)), {"labels": [], "edges": []}, ""),
     ],

@@ -166,7 +166,7 @@ class PlanarLayout:
         self.side = np.ones(n, dtype=complex)  # the ideal point between a node and its next sibling
 
     def construct(self, scale: float) -> np.ndarray:
-        """The layout (n,) with edges in the middle of their cones, `scale` times as long as in the tree where the radius allows."""
+        """The layout (n,) with edges in the middle of their cones, `scale` times as long as in the tree within the radius."""
         places = np.ones((3, len(self.side)), dtype=complex)
         places[0, self.root] = 0.0
         size = np.tanh(np.maximum(scale * self.tree.length, SHORTEST_EDGE) / 2)

@@ -46,7 +46,7 @@ def make_folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, some: np.ndarr
             raise ValueError(f"cv must be {expected} {n}. scikit-learn reports: {error}") from None
         folds = [(seen[seen >= 0], unseen[unseen >= 0]) for seen, unseen in folds]
     if len(folds) < 2:
-        raise ValueError(f"cv must make at least 2 folds, for a standard error, but it makes {len(folds)}.")
+        raise ValueError(f"cv must make at least 2 folds, for a standard error, but makes {len(folds)}.")
     for fold in folds:
         if any(len(np.unique(alike[part])) < 2 for part in fold):
             seen, unseen = map(len, fold)

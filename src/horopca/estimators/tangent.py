@@ -66,7 +66,7 @@ class TangentPCA(LinearReduction):
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
-        # the image has the coordinates b r / sinh r in the tangent space; if their length is l, its space part has length sinh l
+        # in the tangent space the image is b r / sinh r; if the length of this vector is l, its space part has length sinh l
         xp = array_namespace(t)
         shrunk = TangentPCA._scale(t)
         length = xp.sqrt(square) * shrunk

@@ -109,7 +109,7 @@ def check_numbers(values: Any, name: str, n: int) -> np.ndarray:
     try:
         numbers = np.asarray(to_numpy(values), dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, but contains something else.") from None
+        raise ValueError(f"{name} must be numbers, but some values are not.") from None
     if numbers.shape != (n,):
         raise ValueError(f"{name} must have one number for each of {n} points, but has shape {numbers.shape}.")
     return numbers
