@@ -105,7 +105,7 @@ model_options = combined(
         "--curvature",
         type=number_or_key,
         metavar="NUMBER",
-        help="Curvature, below 0; or the KEY of a number in a checkpoint, log:KEY of its logarithm.  "
+        help="Curvature, below 0; or the KEY of a number in the file, log:KEY if it is a logarithm.  "
         "[default: as the file states, or -1]",
     ),
 )
