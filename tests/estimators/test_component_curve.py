@@ -122,7 +122,7 @@ def test_groups_stay_together_and_so_do_equal_rows():
     found = component_curve(X, 1, **{**options, "cv": Watching(2, shuffle=True, random_state=0)})
     assert all(not set(groups[seen]) & set(groups[unseen]) for seen, unseen in parts)
     assert np.array_equal(component_curve(X, 1, **{**options, "cv": parts}).distortion.among, found.distortion.among)
-    with pytest.raises(ValueError, match=r"from 2 to 20 \(the number of different rows\), a scikit-learn splitter, .* but is 21"):
+    with pytest.raises(ValueError, match=r"from 2 to 20 \(the number of different rows\), a scikit-learn .* but is 21"):
         component_curve(np.tile(X[:20], (2, 1)), 1, **{**QUICK, "cv": 21})
 
 

@@ -235,7 +235,7 @@ def _validated(found: Relations) -> Relations:
         warnings.warn(text, stacklevel=3)
         edges, weights = edges[~loops], weights[~loops]
     if not len(edges):
-        raise ValueError(f"graph must have at least one edge, but has none (and {len(names)} nodes).")
+        raise ValueError(f"graph must have at least one edge, but has none (number of nodes: {len(names)}).")
     if (bad := ~((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))).any():
         u, v = (names[i] for i in edges[bad.argmax()])
         raise ValueError(

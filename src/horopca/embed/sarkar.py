@@ -115,7 +115,7 @@ class SarkarEmbedding(GraphEmbedding):
         elif (reached := farthest(tree, d, scale)) > far:
             raise ValueError(
                 f"scale {self.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {reached:.4g}, "
-                f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', at most about "
+                f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', a scale of at most about "
                 f"{scale / coordinates.scale * far / reached:.3g}, or a larger max_radius (None: the largest of the model)."
             )
         x = construct(tree, d, scale, far)

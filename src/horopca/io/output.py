@@ -107,7 +107,7 @@ def save(
         if kind in WORDS or not (isinstance(column, np.ndarray) and column.dtype.kind == "f"):
             words[kind] = [as_text(word) for word in column]
     if h5ad and Path(path).suffix.lower() != ".h5ad":
-        raise TypeError(f"{', '.join(h5ad)} belong to a file that ends in .h5ad, but path is {str(path)!r}.")
+        raise TypeError(f"{', '.join(h5ad)}: only for files that end in .h5ad, but path is {str(path)!r}.")
     coordinates = {"model": model, "curvature": curvature}
     metadata = {**{name: value for name, value in coordinates.items() if value is not None}, **(source or {})}
     with atomic_output(path, force=force, formats=FORMATS) as temporary:

@@ -282,7 +282,7 @@ class _Refits:
             raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
         members = np.arange(n) if groups is None else group_numbers(groups, n)
         if groups is not None and (count := members.max() + 1) < 4:
-            raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or pass none.")
+            raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or omit groups.")
         self.weight = None if weight is None else check_weights(weight, n)
         # a silent copy with the chosen number of components, which starts each fit at the solution of the model if it can
         wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **rows.coordinates._asdict()}

@@ -100,7 +100,7 @@ def check_edges(edges: Any, n: int) -> np.ndarray:
     wrong = np.flatnonzero(((edges < 0) | (edges >= n)).any(axis=1))
     if wrong.size:
         a, b = edges[wrong[0]]
-        raise ValueError(f"edges must join rows 0 to {n - 1} of Y, but number {wrong[0]} of {len(edges)} joins {a} and {b}.")
+        raise ValueError(f"edges must join rows 0 to {n - 1} of Y, but edge {wrong[0]} joins rows {a} and {b}.")
     return np.asarray(edges, dtype=np.int64)
 
 

@@ -27,9 +27,7 @@ class View(NamedTuple):
     title: str
     model: ModelName
     arcs: Arcs  # geodesics between points of the view
-    frame: Callable[
-        [Axes, np.ndarray, Theme], float
-    ]  # draws the boundary, sets limits for points xy, returns the radius
+    frame: Callable[[Axes, np.ndarray, Theme], float]  # draws the boundary, sets limits for points xy, returns the radius
     ring: Callable[[np.ndarray], np.ndarray]  # the radius in the plot of a hyperbolic radius
     rim: bool = False  # whether far points accumulate at a rim: marks are smaller there, and a note says so if most do
     ringed: bool = False  # whether rings are always drawn, because the plot has no other scale
