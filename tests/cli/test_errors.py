@@ -102,7 +102,7 @@ def files(folder):
         ("embed two.edges -o out.npz", "--set largest_component=True"),
         ("embed negative.edges -o out.npz", "negative.edges, line 2: a weight is a length"),
         ("embed cut.edges -o out.npz", "cut.edges, line 2: expected two names"),
-        ("embed long.edges -o out.npz", "line 2: a line of over"),
+        ("embed long.edges -o out.npz", "line 2: lines of more than"),
         ("embed cycle.edges -o out.npz --method poincare --set closure=true", "no cycles"),
         ("embed tree.edges -o there.npy", "exists already"),
         ("embed tree.edges -o out.mat", "must end in .npy"),

@@ -22,7 +22,7 @@ from .arrays import read_members
 from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
 from .text import beginning, ending, is_number, number, open_bytes, open_lines
-from .trees import check_phyloxml, read_newick
+from .trees import check_phyloxml, networkx_error, read_newick
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
@@ -121,6 +121,10 @@ def _read_xml(path: Path, relations: list[str]) -> EdgeList:
     return found
 
 
+def _reject_gml(path: Path, relations: list[str]) -> EdgeList:
+    raise networkx_error(path, "gml")
+
+
 # For each format: its reader, which takes the relations of an ontology; extensions; and a pattern of the beginning of a file.
 # The first pattern that matches selects the format, or else the extension. No pattern can match a text in two ways, because
 # backtracking could take exponential time.
@@ -135,7 +139,8 @@ GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.P
         (".obo", ".owl"),
         re.compile(r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|format-version:|\[Term\]'),
     ),
-    (_read_xml, (".xml", ".phyloxml", ".nexml", ".graphml", ".gexf"), re.compile(r"\s*<")),
+    (_read_xml, (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
+    (_reject_gml, (), re.compile(r'\s*(?:Creator\s+"[^"]*"\s*)?graph\s*\[')),
 )
 TREES = tuple(ending for _, endings, _ in GRAPHS for ending in endings)  # The extensions of graphs, trees and ontologies.
 

@@ -68,7 +68,7 @@ def open_lines(path: Path, budget: Budget) -> Iterator[Iterator[str]]:
             number += 1
             _check_utf8(line, path, number)
             if len(line) == MAX_LINE:
-                raise FormatError(f"{path}, line {number}: a line of over {MAX_LINE} characters is not read.")
+                raise FormatError(f"{path}, line {number}: lines of more than {MAX_LINE:,} characters are not supported.")
             budget.claim(len(line))
             yield line
 
@@ -121,7 +121,7 @@ def read_text(path: Path, usual: str | None) -> Table:
         usual = "\t"  # a header
     numbers = {mark: sum(_count(line, mark) for line in lines) for mark in dict.fromkeys([usual, ",", "\t", ";", None])}
     if ";" in head and not (numbers[";"] or numbers["\t"]) and any(_count(line.replace(",", "."), ";") for line in lines):
-        raise FormatError(f"{path} has decimal commas, which are not read: write decimal points.")
+        raise FormatError(f"{path} has decimal commas, which are not supported: use decimal points.")
     if usual is None:  # a word may contain a comma
         mark = max(numbers, key=lambda mark: numbers[mark])
     elif lines and usual in lines[0]:  # the lines of a quoted name would count

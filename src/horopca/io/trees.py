@@ -24,7 +24,7 @@ ZERO_LENGTH = (
     1e-3  # Embeddings need positive lengths: a branch of zero or negative length gets this fraction of the mean length.
 )
 NODE_BYTES = 200  # Memory of a node in bytes: its name, parent and length in lists and in arrays.
-NETWORKX_FORMATS = {"graphml": ("GraphML", "read_graphml"), "gexf": ("GEXF", "read_gexf")}  # By the root element.
+NETWORKX_FORMATS = {"graphml": "GraphML", "gexf": "GEXF", "gml": "GML"}  # Graphs that are not read here but by networkx.
 # Comments, quoted words (in which a doubled quotation mark stands for one), punctuation, words. No part can match in two ways.
 TOKEN = re.compile(r"""\[[^]]*+]|'[^']*+(?:''[^']*+)*+'|"[^"]*+"|[()\[\],:;']|[^\s()\[\],:;']+""")
 TREE, END = ("TREE", "UTREE"), ("END", "ENDBLOCK")  # The commands of Nexus that begin a tree, and that end a block.
@@ -119,7 +119,7 @@ def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
 
 
 def _commands(tokens: Iterator[str]) -> Iterator[Iterator[str]]:
-    """The commands of a text, each as its tokens up to the semicolon; what the caller does not read of one is skipped."""
+    """The commands of a text, each as its tokens up to the semicolon; tokens that the caller does not read are skipped."""
     for token in tokens:
         command = takewhile(lambda word: word != ";", chain([token], tokens))
         yield command
@@ -191,16 +191,20 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) ->
     return names, parents, lengths
 
 
+def networkx_error(path: Path, kind: str) -> FormatError:
+    """The error for a graph in one of the `NETWORKX_FORMATS`, with what to do."""
+    return FormatError(
+        f"{path} is a {NETWORKX_FORMATS[kind]} file, which is not read: pass networkx.read_{kind}({path.name!r}) to an "
+        "embedding, or save it as an edge list with networkx.write_edgelist."
+    )
+
+
 def check_phyloxml(path: Path) -> None:
     """Raise FormatError if an XML file is in another format than PhyloXML, or declares entities."""
     head = beginning(path)
     root = re.search(r"<(?:\w+:)?([A-Za-z]\w*)", head)
     if root and root[1] in NETWORKX_FORMATS:
-        name, function = NETWORKX_FORMATS[root[1]]
-        raise FormatError(
-            f"{path} is a {name} file, which is not read: pass networkx.{function}({path.name!r}) to an embedding, or save it "
-            "as an edge list with networkx.write_edgelist."
-        )
+        raise networkx_error(path, root[1])
     if "<!DOCTYPE" in head:  # declares entities, which can expand or refer to other files
         raise FormatError(f"{path} has a DOCTYPE, which a tree does not need and which is not read.")
     if root and root[1] != "phyloxml":
