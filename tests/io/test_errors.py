@@ -25,7 +25,7 @@ ERRORS = [
     ("a.csv", "id,class\n1,2\n3,4\n", "columns of words, but none of coordinates"),
     ("a.csv", ".1,.2\n.3,nan\n", "the first is row 1"),
     ("a.csv", ".1,.2\n.3,\n", "missing value"),
-    ("a.csv", ".1,.2\n" + "3" * 5_000_000, "line of over"),
+    ("a.csv", ".1,.2\n" + "3" * 5_000_000, "lines of more than"),
     ("a.csv", '.1,"' + "2,\n" * 200_000, "field larger than"),
     ("a.csv", b"\xff\xfe\x00\x01", "not text in UTF-8"),
     ("a.csv", "((a:1,b:2):3,c:4);", "holds a graph, not points"),

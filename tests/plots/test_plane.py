@@ -272,7 +272,7 @@ def test_the_legend_of_a_comparison_is_inside_the_figure():
         (Y, {"labels": ["a"]}, "labels must have one entry per point, but has 1 for 40"),
         (Y, {"labels": ["a"] * 40, "values": np.zeros(40)}, "pass one of them"),
         (Y, {"names": ["a"]}, "names must have one entry"),
-        (Y, {"edges": [[0, 40]]}, "number 0 of 1 joins 0 and 40"),
+        (Y, {"edges": [[0, 40]]}, "edge 0 joins rows 0 and 40"),
         (Y, {"edges": [[0.5, 1.0]]}, "pairs of row numbers"),
         (Y, {"centre": 40}, "centre must be a row of Y, 0 to 39"),
         (Y, {"view": "round"}, "view must be one of"),
