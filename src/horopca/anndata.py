@@ -43,7 +43,7 @@ def reduce(
     n_components : int, default=2
         The dimension of the result.
     n_comps : int, optional
-        The same by its name in scanpy, ``sc.pp.pca(adata, n_comps=2)``.
+        An alias of `n_components`, the name in ``scanpy.pp.pca(adata, n_comps=2)``.
     key_added : str, default="X_horopca"
         The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", has its "params",
         and the "variance_ratio" if the estimator has one.
@@ -112,7 +112,7 @@ def map(
     Returns
     -------
     Page
-        To show in a notebook or to save; the graph is the original that the page compares the points with.
+        To show in a notebook or to save. The page compares the points with the graph.
 
     See Also
     --------
@@ -156,7 +156,7 @@ def map(
 
 
 def _lengths(matrix: Any, key: str) -> csr_array:
-    """Lengths of the edges of an undirected graph: of an edge with two, the larger."""
+    """The symmetric matrix of the lengths of edges; of two lengths of an edge, the larger."""
     graph = csr_array(matrix, dtype=np.float64)
     graph.eliminate_zeros()
     if "connectivities" in key:

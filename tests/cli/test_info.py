@@ -51,7 +51,7 @@ def test_arrays_to_choose_from_are_listed():
     assert "arrays text 40×5, image 40×5, c = 0.5 points in one of text, image: pass --key" in done("info", "net.npz")
     assert summary("info", "net.npz")["keys"] == ["text", "image"]
     refused(run("info", "net.npz", "--key", "words"), "has no array 'words'")
-    refused(run("reduce", "net.npz"), "say which array to read with --key")
+    refused(run("reduce", "net.npz"), "choose the array to read with --key")
 
 
 @pytest.mark.parametrize(

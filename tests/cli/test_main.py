@@ -1,5 +1,6 @@
 """What all commands share: help, errors and warnings, Ctrl-C, standard input and output, the model of the points."""
 
+import ctypes
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -90,8 +92,14 @@ def test_a_damaged_file_is_an_error_and_leaves_nothing(folder, command):
     assert [path.name for path in folder.iterdir()] == ["cut.npy"]
 
 
-def test_control_c_ends_with_130(points, monkeypatch):
-    monkeypatch.setattr("horopca.TangentPCA.fit", lambda *_: signal.raise_signal(signal.SIGINT))
+def interrupted_in_compiled_code(*_):
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()  # Python only reports exceptions in such a callback
+    time.sleep(600)
+
+
+@pytest.mark.parametrize("fit", [lambda *_: signal.raise_signal(signal.SIGINT), interrupted_in_compiled_code])
+def test_control_c_ends_with_130(points, monkeypatch, fit):
+    monkeypatch.setattr("horopca.TangentPCA.fit", fit)
     result = run("compare", points, "--methods", "tpca")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
 

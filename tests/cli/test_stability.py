@@ -31,7 +31,7 @@ def test_groups_and_a_picture(points, tmp_path):
     groups, picture = tmp_path / "groups.txt", tmp_path / "regions.png"
     groups.write_text("".join(f"clade {i // 3}\n" for i in range(len(X))))
     printed = done("stability", points, *QUICK, "--groups", groups, "--plot", picture)
-    assert "groups of" in printed and "least sure" in printed and picture.read_bytes().startswith(PNG)
+    assert "groups of" in printed and "largest spread" in printed and picture.read_bytes().startswith(PNG)
 
 
 def test_says_when_rows_look_dependent(tmp_path):

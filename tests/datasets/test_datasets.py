@@ -96,7 +96,7 @@ def test_hierarchical_normals_are_normal_seen_from_the_nodes_of_a_tree():
     ("function", "options", "sentence"),
     [
         (balanced_tree, {"branching": 0}, "branching must be a whole number of at least 1"),
-        (balanced_tree, {"branching": 10, "depth": 30}, "more than 10,000,000. Take smaller ones"),
+        (balanced_tree, {"branching": 10, "depth": 30}, "but the limit is 10,000,000"),
         (random_tree, {"n_nodes": 0}, "n_nodes must be"),
         (random_tree, {"n_nodes": 5, "kind": "oak"}, "kind must be one of 'uniform'"),
         (make_hierarchical_normals, {"scale": 0.0}, "scale must be a positive number"),

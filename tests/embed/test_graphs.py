@@ -61,7 +61,7 @@ def test_warns_about_similarities():
 
 def test_warns_about_loops_and_leaves_them_out():
     for graph in (EdgeList([0, 1, 2], np.array([(0, 1), (1, 1), (1, 2)])), csr_array([[0, 1, 0], [0, 1, 1], [0, 0, 0]])):
-        with pytest.warns(UserWarning, match=r"joins 1 node\(s\) to themselves, e\.g\. 1: these edges are ignored"):
+        with pytest.warns(UserWarning, match=r"has 1 self-loop\(s\), e\.g\. at 1: these edges are ignored"):
             assert as_relations(graph).edges.tolist() == [[0, 1], [1, 2]]
 
 
@@ -75,7 +75,7 @@ def test_warns_about_loops_and_leaves_them_out():
         ([(0, 1, float("nan"))], "0 - 1 has nan"),
         ([(0, 1, "long")], "must be numbers, but some are not"),
         ([(0, 1, 1.0), (1, 0, 2.0)], "one weight, but 0 - 1 has 1 and 2"),
-        (nx.Graph([(1, "1")]), "different names, but two are written '1'"),
+        (nx.Graph([(1, "1")]), "different names as text, but two are called '1'"),
         ([-1, 2, 3, 1], "is among its own ancestors"),
         ({"a": "b", "b": "a"}, "no cycles, but '[ab]' is among its own ancestors"),
         ([-1, 7], "-1 to 1, but has 7 at 1"),

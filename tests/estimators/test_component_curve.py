@@ -122,7 +122,7 @@ def test_groups_stay_together_and_so_do_equal_rows():
     found = component_curve(X, 1, **{**options, "cv": Watching(2, shuffle=True, random_state=0)})
     assert all(not set(groups[seen]) & set(groups[unseen]) for seen, unseen in parts)
     assert np.array_equal(component_curve(X, 1, **{**options, "cv": parts}).distortion.among, found.distortion.among)
-    with pytest.raises(ValueError, match=r"from 2 to 20 \(the number of different rows\), a splitter .* but is 21"):
+    with pytest.raises(ValueError, match=r"from 2 to 20 \(the number of different rows\), a scikit-learn .* but is 21"):
         component_curve(np.tile(X[:20], (2, 1)), 1, **{**QUICK, "cv": 21})
 
 
@@ -165,10 +165,10 @@ def test_weights_count_in_the_fit_and_those_of_0_leave_rows_out_of_the_curve():
 
 
 def test_warnings():
-    with pytest.warns(UserWarning, match="rule='null' compares the plain variance") as caught:
+    with pytest.warns(UserWarning, match="rule='null' compares the variance") as caught:
         component_curve(X, 1, cv=2, copies=1, estimator=HoroPCA(objective="robust", n_init=1))
     assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match="groups keeps no rows together: each of its 60 groups has one row"):
+    with pytest.warns(UserWarning, match="groups has no effect: each of its 60 groups has one row"):
         component_curve(X, 1, cv=2, copies=1, estimator=QUICKLY, groups=np.arange(60))
     with pytest.warns(UserWarning, match="HoroPCACV keeps one component"):
         assert HoroPCACV(1, cv=2, copies=9, n_init=1).fit(ball(planted(40, 3, 0, noise=1.0))).n_components_ == 1
@@ -177,9 +177,9 @@ def test_warnings():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"cv": 61}, "cv must be a whole number from 2 to 60 (the number of different rows), a splitter of scikit-learn's"),
+        ({"cv": 61}, "cv must be a whole number from 2 to 60 (the number of different rows), a scikit-learn splitter"),
         ({"cv": 50}, "Each fold must have two different rows for training and for testing"),
-        ({"cv": [([0, 1], [2, 60])] * 2}, "or splits, each two arrays of indices of the 60 rows, but: index 60"),
+        ({"cv": [([0, 1], [2, 60])] * 2}, "or splits: pairs of arrays of row numbers below 60. scikit-learn reports: index 60"),
         (
             {"groups": np.array([1] * 30 + ["a"] * 30, dtype=object)},
             "all of one type, but '<' not supported between instances of",

@@ -240,7 +240,7 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
     exact = min(np.mean(np.abs(ratio / scale - 1)) for scale in np.quantile(ratio, np.linspace(0.2, 0.8, 61)))
     assert 0.0005 < error < 0.02 and abs(total - exact) < 4 * error
     wide = held(explore(flat[:300], original=np.c_[flat[:300], np.zeros((300, 499))]))
-    assert "original" not in wide and wide["omitted"] == "no refit: the original has more than 150,000 numbers"
+    assert "original" not in wide and wide["omitted"] == "no refit: the original has more than 150,000 coordinates"
 
 
 @pytest.mark.parametrize(
@@ -249,19 +249,19 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
         (np.empty((0, 2)), {}, "but is empty"),
         ([[1.0, 0.0], [0.0, 0.5]], {}, r"on the boundary, probably by rounding: horopca\.geometry\.clip"),  # as in plots
         (Y, {"values": [1.0]}, rf"values 'Value' must have one number for each of {len(Y)} points, but has shape \(1,\)"),
-        (Y, {"values": {"kind": LABELS}}, "values 'kind' must be numbers, but contains something else"),
+        (Y, {"values": {"kind": LABELS}}, "values 'kind' must be numbers, but some values are not"),
         (Y, {"original": Y[:3]}, "original must have one row .* but has 3"),
         (Y, {"original": Y, "n_neighbors": 0}, "n_neighbors must be a whole number"),
         (Y, {"root": len(Y)}, "root must be a whole number from 0"),
         ([], {}, "Y must be points of the plane, or several pictures of them, but is empty"),
         ({"epoch 1": Y, "epoch 2": Y}, {}, r"but is a mapping. Pass list\(Y.values\(\)\), titles=list\(Y\)."),
-        ([Y], {}, r"holds only one. Pass Y\[0\]"),
+        ([Y], {}, r"but the list has one. Pass Y\[0\]"),
         ([Y, Y[:3]], {}, rf"row by row, but its arrays have \[{len(Y)}, 3\] rows"),
         ([Y, np.c_[Y, Y] / 2], {}, r"Y\[1\] must be points of the disk, of shape \(n, 2\)"),
         (Y, {"layout": "side"}, 'layout="side" shows 2 to 4 pictures, but Y has 1'),
         ([Y, Y], {"layout": "row"}, "layout must be one of 'slider', 'side', but is 'row'"),
         ([Y, Y], {"titles": ["epoch 1"]}, "titles must have one entry per picture, but has 1 for 2 pictures"),
-        (Y, {"titles": ["epoch 1"]}, "titles are those of several pictures, but Y is only one"),
+        (Y, {"titles": ["epoch 1"]}, "titles needs several pictures, but Y is only one"),
         ([Y, Y], {"original": [Y, Y]}, "original must be one array, the points of the last picture .* but holds 2"),
     ],
 )

@@ -9,7 +9,7 @@ from fuzz import valid
 from fuzz.samples import KINDS, make
 from horopca.io import READABLE
 from horopca.io.graphs import TREES
-from horopca.io.reading import PACKABLE
+from horopca.io.reading import COMPRESSIBLE
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
@@ -27,7 +27,7 @@ def test_files_are_read_or_raise_errors(capsys, monkeypatch):
 
 def test_every_format_has_a_sample():
     tried = {(sample.function, ending) for sample in map(make, KINDS) for ending in sample.endings}
-    read = {("load", ending) for ending in (*READABLE, *(f"{ending}.gz" for ending in PACKABLE))}
+    read = {("load", ending) for ending in (*READABLE, *(f"{ending}.gz" for ending in COMPRESSIBLE))}
     trees = {("load_edges", f"{ending}{packed}") for ending in (*TREES, ".edges") for packed in ("", ".gz")}
     others = {("load_labels", ".txt"), ("load_fitted", ".npz"), ("graphs.load_adjacency", ".npz")}
     assert tried == read | trees | others

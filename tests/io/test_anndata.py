@@ -52,7 +52,7 @@ def test_output_keeps_the_other_content(tmp_path, monkeypatch, adata):
     assert np.array_equal(found.obsm["X_poincare"], TREE.points) and found.uns["note"] == "kept"
     assert found.uns["tpca"]["params"]["basis"] == "obsm/X_poincare" and found.obs.equals(adata.obs)
     assert np.array_equal(found.X, adata.X)
-    refused(run("reduce", "out.h5ad", "-o", "plane.csv"), "say which array of obsm to read with --key")
+    refused(run("reduce", "out.h5ad", "-o", "plane.csv"), "choose the array of obsm to read with --key")
     assert run("reduce", "cells.h5ad", "--method", "tpca", "--colour-by", "type", "-o", "plane.csv").exit_code == 0
     assert load("plane.csv").row_names == NAMES and load("plane.csv").labels == TREE.labels
 

@@ -171,7 +171,7 @@ def test_npz_keys(tmp_path):
     np.savez(path, weights=X[0], vectors=X)
     assert np.array_equal(load(path).X, X)
     np.savez(path, one=X, two=X)
-    with pytest.raises(ValueError, match="holds one, two: say which"):
+    with pytest.raises(ValueError, match="holds one, two: choose the"):
         load(path)
     for suffix in (".npy", ".txt"):
         with pytest.raises(ValueError, match=r"is not one"):
@@ -229,7 +229,7 @@ def test_load_labels(tmp_path):
         ("points.npz", X, {"model": "sphere"}, ValueError, "model must be"),
         ("points.npz", X, {"curvature": 1.0}, ValueError, "curvature must be"),
         ("points.npz", X, {"curvature": np.nan}, ValueError, "curvature must be"),
-        ("x.npy", X, {"key": "X"}, TypeError, r"key belong to a file that ends in \.h5ad, but path is '.*x\.npy'"),
+        ("x.npy", X, {"key": "X"}, TypeError, r"key: only for files that end in \.h5ad, but path is '.*x\.npy'"),
         ("x.csv", X, {"columns": {"names": LABELS}}, ValueError, "columns must not be called 'names'"),
         ("x.csv", X, {"labels": LABELS, "columns": {"label": LABELS}}, ValueError, "columns must not be called 'label'"),
         ("x.csv", X, {"columns": {"x1": LABELS}}, ValueError, "columns must not be called 'x1'"),

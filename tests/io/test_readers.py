@@ -11,6 +11,7 @@ from fuzz import samples
 from fuzz.contents import safetensors, tensor_entry, write
 from fuzz.samples import KINDS, make
 from horopca.io import load, load_edges
+from horopca.io.subprocess_reader import DISTRIBUTIONS
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 NAMES = ["cat", "dog", "été", "burmese_cat.n.01", "x/y", "7"]
@@ -101,7 +102,7 @@ def test_checkpoint_tensors(tmp_path, torch, legacy):
     content = {"a": base, "b": {"c": torch.nn.Parameter(base.half())}}
     torch.save(content, path, _use_new_zipfile_serialization=not legacy)
     assert np.array_equal(load(path, key="b.c").X, base.half().numpy())
-    raises(path, r"holds a \(6, 3\), b.c \(6, 3\): say which")
+    raises(path, r"holds a \(6, 3\), b.c \(6, 3\): choose the")
     if not legacy:
         raises(path, "no matrix 'z'; it holds a, b.c", key="z")
 
@@ -200,7 +201,7 @@ def test_matlab_5(tmp_path):
     savemat(path, {"B": X, "label": np.arange(6).reshape(6, 1), "A": np.eye(6)})
     table = load(path, key="B")
     assert np.array_equal(table.X, X) and table.labels == list("012345")
-    raises(path, "holds B, label, A: say which")
+    raises(path, "holds B, label, A: choose the")
     savemat(path, {"X": X, "names": np.array(NAMES, dtype=object), "name": np.array(NAMES, dtype=object)})
     table = load(path)
     assert np.array_equal(table.X, X) and table.labels == NAMES
@@ -229,7 +230,7 @@ def test_parquet(tmp_path):
 )
 def test_missing_library_is_named(tmp_path, monkeypatch, name, library, extra):
     monkeypatch.setitem(__import__("sys").modules, library, None)
-    with pytest.raises(ImportError, match=rf"{library}: pip install 'horopca\[{extra}\]'"):
+    with pytest.raises(ImportError, match=rf"{DISTRIBUTIONS.get(library, library)}: pip install 'horopca\[{extra}\]'"):
         (load_edges if name == "a.xml" else load)(write(tmp_path / name, b"<phyloxml/>"))
 
 

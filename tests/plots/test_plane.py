@@ -123,7 +123,7 @@ def test_rings_are_numbered_in_the_unit_of_the_user(ax, view):
     [
         (Y, {}, ""),
         (DEEP, {"model": "tangent"}, "by distance from the centre: 100% of the points would lie on the rim"),
-        (DEEP, {"model": "tangent", "view": "disk"}, '100% of the points lie on the rim to the eye: view="equidistant"'),
+        (DEEP, {"model": "tangent", "view": "disk"}, '100% of the points appear to lie on the rim: view="equidistant"'),
         (np.full((6000, 2), 0.1), {"edges": [[0, i] for i in range(1, 6000)]}, "edges too short to see: 5,999 of 5,999"),
         (np.empty((0, 2)), {"labels": [], "edges": []}, ""),
     ],
@@ -254,7 +254,7 @@ def test_the_legend_of_a_comparison_is_inside_the_figure():
         (Y, {"labels": ["a"]}, "labels must have one entry per point, but has 1 for 40"),
         (Y, {"labels": ["a"] * 40, "values": np.zeros(40)}, "pass one of them"),
         (Y, {"names": ["a"]}, "names must have one entry"),
-        (Y, {"edges": [[0, 40]]}, "number 0 of 1 joins 0 and 40"),
+        (Y, {"edges": [[0, 40]]}, "edge 0 joins rows 0 and 40"),
         (Y, {"edges": [[0.5, 1.0]]}, "pairs of row numbers"),
         (Y, {"centre": 40}, "centre must be a row of Y, 0 to 39"),
         (Y, {"view": "round"}, "view must be one of"),

@@ -58,7 +58,7 @@ def test_points_of_large_regions_are_paler_and_regions_that_are_too_large_are_le
     rows = [int(np.argmin(np.linalg.norm(Y - offset, axis=1))) for offset in marks.get_offsets().data]
     alpha = dict(zip(rows, marks.get_facecolors()[:, 3], strict=True))
     assert 1 > alpha[0] > alpha[1] > alpha[2] == 0.25 and len(drawn(ax)) == 2
-    assert note_on(ax) == "regions at a confidence of 90%; 1 of 3 not drawn: too large"
+    assert note_on(ax) == "regions at a confidence of 90%; too large to draw: 1 of 3"
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((3, 5, 2)), Discs([1.0])])

@@ -37,4 +37,4 @@ def small_data(tmp_path, monkeypatch) -> None:
 @pytest.fixture
 def no_data(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("HOROPCA_DATA", str(tmp_path / "empty"))
-    monkeypatch.setattr(fetching, "HOMES", {folder: f"http://127.0.0.1:9/{folder}/" for folder in fetching.HOMES})
+    monkeypatch.setattr(fetching, "URLS", {folder: f"http://127.0.0.1:9/{folder}/" for folder in fetching.URLS})

@@ -15,7 +15,7 @@ from click import Context
 from .. import __version__
 from .console import State, common_options, report_errors
 
-# Each is in the module of its name.
+# Each command is defined in the module of the same name.
 COMMANDS = (
     "classify", "compare", "components", "demo", "embed", "info", "map", "nearest", "plot", "reduce", "stability", "view",
 )  # fmt: skip
@@ -28,7 +28,7 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: Context, cmd_name: str) -> click.Command | None:
-        """What a list of commands shows."""
+        """A stand-in with the summary of the command, for the list of commands."""
         return click.Command(name=cmd_name, short_help=_summary(cmd_name)) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -38,7 +38,7 @@ class Commands(click.Group):
         return name, command, rest
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program. Letters that the encoding of a pipe lacks, such as arrows on Windows, are escaped."""
+        """Run the program. Characters that the encoding of standard output lacks, such as arrows on Windows, are escaped."""
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # workers of joblib must not import modules from the working directory
         if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -59,14 +59,17 @@ def _summary(name: str) -> str:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, "-V", "--version")
 @click.option(
-    "--max-memory", type=click.FloatRange(min=1), metavar="BYTES", help="Memory that a file may take; see docs/promises.md."
+    "--max-memory",
+    type=click.FloatRange(min=1),
+    metavar="BYTES",
+    help="Memory that reading a file may take.  [default: 16 times its size, at least 256 MiB]",
 )
 @click.pass_context
 def main(ctx: Context, max_memory: float | None) -> None:
     """Principal component analysis in hyperbolic space.
 
     \b
-    horopca demo                               see it work
+    horopca demo                               an example: WordNet's mammals
     horopca map tree.nwk                       from a tree or a graph to a page and a picture
     horopca reduce vectors.npy -o plane.npy    reduce to 2 dimensions; --plot disk.png draws the points
     horopca view plane.npy --open              explore the points in a browser

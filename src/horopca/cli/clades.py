@@ -6,15 +6,15 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-MOST_CLADES = 20  # The number of classes that have a colour of their own.
+MAX_CLADES = 20  # The number of classes that have a colour of their own.
 
 
 def clades(edges: np.ndarray, names: list[str]) -> list[str | None] | None:
-    """The clade that each node is coloured by, None for nodes above all clades; or None for a graph that is not a hierarchy.
+    """The name of the clade of each node, None for nodes above all clades; or None if the graph is not a hierarchy.
 
-    Edges (m, 2) lead from parents to children; of several parents, the one nearest to the root counts. Clades may lie inside
-    others: a node belongs to the smallest one around it, and each has about as many leaves of its own as the others. A clade
-    has the name of its node, or of its first and last leaf if the node has none.
+    Edges (m, 2) lead from parents to children; of several parents, the one nearest to the root counts. Clades may be nested: a
+    node belongs to the smallest clade that contains it, and all clades have about the same number of leaves of their own. A
+    clade has the name of its top node or, if this has none, the names of its first and last leaf.
 
     >>> edges = np.array([[0, 1], [0, 2], [1, 3], [1, 4], [2, 5], [2, 6]])
     >>> clades(edges, ["", "cats", "dogs", "lion", "tiger", "wolf", "fox"])
@@ -33,7 +33,7 @@ def clades(edges: np.ndarray, names: list[str]) -> list[str | None] | None:
         below[above[node]].append(node)
     leaves: list[list[int]] = [[] for _ in names]  # below a node, without those of clades inside
     total = sum(not children for children in below)
-    least, heads = max(2, -(-total // MOST_CLADES)), {}
+    least, heads = max(2, -(-total // MAX_CLADES)), {}
     for node in reversed(order):
         leaves[node] = [leaf for child in below[node] for leaf in leaves[child]] if below[node] else [node]
         if len(leaves[node]) > 3 * least:  # several children that are each too small for a clade: the largest become one

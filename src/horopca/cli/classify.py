@@ -1,4 +1,4 @@
-"""``horopca classify``: classifiers compared on a user's own points."""
+"""``horopca classify``: a comparison of classifiers by cross-validation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .points import read_points
     help="Classes of the rows: a column of INPUT, or a file with one on each line.  [default: the classes in INPUT]",
 )
 @methods_option(CLASSIFIERS, f"Classifiers to compare, of {', '.join(CLASSIFIERS)}.  [default: all]")
-@count_option("-k", "--components", "n_components", help="Features of each whitening.")
+@count_option("-k", "--components", "n_components", help="Number of features of each whitening.")
 @folds_option
 @reading_options
 def classify(
@@ -28,8 +28,8 @@ def classify(
     """Compare classifiers of the points in INPUT by cross-validation.
 
     The classifiers are a Euclidean support vector machine on the coordinates in the ball (eSVM), the hyperbolic one (hSVM),
-    and eSVM on features that are whitened by tangent PCA, by PGA and by Busemann coordinates. C is chosen on the training
-    folds alone.
+    and eSVM on features that are whitened by tangent PCA, by PGA and by Busemann coordinates. The penalty C is chosen on the
+    training folds alone.
 
     \b
     Examples:

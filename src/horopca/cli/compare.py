@@ -18,8 +18,8 @@ from .files import Reading, figure_for, write_files
 from .options import command, list_of, methods_option, picture_reading_options, points_argument, view_option, writes
 from .points import read_points
 
-# Columns of the table: the heading, the format of a value, and a loss that is smallest for the best record. The best variance
-# is that of the points: a map that lengthens distances may have more.
+# Columns of the table: the heading, the format of a value, and a loss that is smallest for the best method. The best variance
+# is the one closest to that of the points, because a map that lengthens distances may exceed it.
 COLUMNS = {
     "distortion": ("distortion", "{:.4f}", lambda record: record["distortion"]),
     "frechet_variance": ("Fréchet\nvariance", "{:.2f}", lambda record: abs(record["frechet_kept"] - 1)),
@@ -30,7 +30,7 @@ COLUMNS = {
     "seconds": ("seconds", "{:.2f}", lambda record: record["seconds"]),
 }
 OTHERS = [name for name in ALL_METHODS if name not in default_methods()]
-FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours than this does not show them.
+FEW_NEIGHBOURS = 0.1  # Below this fraction of nearest neighbours kept, a note says not to read neighbourhoods off the picture.
 
 
 @command
@@ -43,20 +43,20 @@ FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours tha
     default="2",
     show_default=True,
     metavar="K,K",
-    help="Dimensions to reduce to: -k 1,2,3.",
+    help="Dimensions to reduce to, such as -k 1,2,3.",
 )
 @methods_option(ALL_METHODS, f"Methods to compare, of {', '.join(ALL_METHODS)}.  [default: all but {', '.join(OTHERS)}]")
-@writes("--plot", help="Picture with a panel for each method: .png, .pdf or .svg. Needs 2 in -k.")
+@writes("--plot", help="Picture with a panel for each method: .png, .pdf or .svg. -k must contain 2.")
 @view_option()
 @picture_reading_options
 def compare(
     input: Path, n_components: list[int], methods: list[str] | None, plot: Path | None, view: str, reading: Reading
 ) -> None:
-    """Reduce the points in INPUT by every method, and show what each keeps.
+    """Reduce the points in INPUT by every method, and show what each preserves.
 
     INPUT is a file with one point per row, as for `horopca reduce`. The table shows the average distortion of distances, the
     Fréchet variance of the images, the fractions of the pair variance and of the ten nearest neighbours that are kept, and
-    the time of the fit. The best of each is bold.
+    the time of the fit. The best value of each column is bold.
 
     \b
     Examples:
@@ -118,5 +118,5 @@ def few_neighbours(kept: float | None, method: str | None = None) -> str | None:
     return (
         f"Only {kept:.1%} of the nearest neighbours are kept: do not read neighbourhoods off such a picture. More components "
         f"keep more (-k 10); `horopca components` says how many the data supports. {flat}UMAP on hyperbolic distances keeps "
-        "more neighbours in a plane."
+        "more neighbours in the plane."
     )

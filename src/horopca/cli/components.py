@@ -1,4 +1,4 @@
-"""``horopca components``: how many dimensions to reduce points to."""
+"""``horopca components``: how many components the points support."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ MEASURES = {
 
 @opt.command
 @opt.points_argument()
-@opt.count_option("-k", "--components", "max_components", help="Try 1 to K components.  [default: 10, or all]")
+@opt.count_option(
+    "-k", "--components", "max_components", help="Try 1 to K components.  [default: 10, or the dimension if that is smaller]"
+)
 @opt.folds_option
 @opt.groups_option
-@opt.count_option("--copies", default=19, help="Random copies to compare each component with.")
+@opt.count_option("--copies", default=19, help="Number of random copies to compare each component with.")
 @opt.writes("--plot", help="Picture of the curves: .png, .pdf or .svg.")
 @opt.method_options
 @opt.jobs_option
@@ -39,8 +41,8 @@ def components(
 
     For 1, 2, ... components the table shows the average distortion of distances and the fractions of the variance and of
     the nearest neighbours that are kept. All are measured on rows that the fit has not seen, with standard errors over the
-    folds. A component counts if it adds more variance than in random copies of the points, which keep the components
-    before it and have random directions otherwise.
+    folds. A component is supported if it adds more variance to the points than to any of some random copies. The copies keep
+    the previous components, and have random directions otherwise.
 
     \b
     Examples:

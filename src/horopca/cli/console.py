@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from pathlib import Path
+from threading import Timer
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -93,7 +94,9 @@ def _stoppable() -> Iterator[None]:
 
     def again(unraisable: sys.UnraisableHookArgs) -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            interrupt_main()
+            timer = Timer(0.1, interrupt_main)  # not at once: Python would ignore an exception in this function, too
+            timer.daemon = True
+            timer.start()
         else:
             hook(unraisable)
 

@@ -20,7 +20,7 @@ TIMEOUT = "distributed.comm.timeouts.connect"  # Dask's setting for the time tha
 
 @contextmanager
 def cluster(address: str) -> Iterator[None]:
-    """Connect to the Dask cluster at an address, or to a new one for "local". Raises OSError if it cannot be used any more."""
+    """Connect to the Dask cluster at an address, or to a new one for "local". Raises OSError if the connection is lost."""
     try:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError as error:
@@ -62,7 +62,7 @@ def _workers(address: str, limit: float) -> Any:
 def _watched(address: str, limit: float, name: str) -> Iterator[None]:
     """Raise OSError if the scheduler or its workers are lost: Dask itself would wait forever."""
     killed, closed = import_module("distributed").KilledWorker, import_module("distributed.comm.core").CommClosedError
-    # A thread notices it, and interrupts the main thread with SIGTERM: shells let background jobs ignore SIGINT.
+    # A thread interrupts the main thread with SIGTERM, because shells start background jobs with SIGINT ignored.
     ended, sending, problems = threading.Event(), threading.Lock(), list[str]()
 
     def watch() -> None:

@@ -24,8 +24,8 @@ def demo(output: Path, methods: list[str] | None) -> None:
     """Reduce WordNet's mammals from 10 dimensions to the disk, and draw them.
 
     The points are a Poincaré embedding of 1182 kinds of mammals, which comes with the package. The table shows what each
-    method keeps, and the picture shows the stretched HoroPCA, which keeps distances best. The line below both states what is
-    stable in the picture: what hardly changes if it is fitted to half of the classes.
+    method preserves, and the picture shows the stretched HoroPCA, which preserves distances best. The line below both states
+    what is stable: what hardly changes in refits to random halves of the classes.
 
     \b
     Examples:

@@ -17,11 +17,11 @@ from ..io.fits import provenance
 from . import options as opt
 from .clades import clades
 from .console import called, progress_bar, report, state
-from .files import Reading, write_files
+from .files import MODELS, Reading, write_files
 from .points import Points, annotate, own_names
 
 CLADE = "clade"  # The column of classes that are derived from the graph.
-DEFAULT_DIMENSIONS = 10  # The default dimension: more add little to a reduction to the plane.
+DEFAULT_DIMENSIONS = 10  # A reduction to the plane gains little from more.
 METHODS: dict[str, Any] = {
     "tree": TreeEmbedding,
     "distortion": DistortionEmbedding,
@@ -41,7 +41,9 @@ embed_options = opt.combined(
         "-d", "--dimensions", least=2, help="Dimension of the space.  [default: 10; 2 for `map` and for --method tree]"
     ),
     click.option(
-        "--method", type=click.Choice(list(METHODS)), help="How to embed.  [default: distortion; `map` of a tree: tree]"
+        "--method",
+        type=click.Choice(list(METHODS)),
+        help="Method of the embedding.  [default: distortion; `map` of a tree: tree]",
     ),
     opt.set_option,
     click.option("--root", metavar="NAME", help="Use only this node and the nodes below it."),
@@ -51,7 +53,7 @@ embed_options = opt.combined(
         default="is_a",
         show_default=True,
         metavar="NAME,NAME",
-        help="Relations of an ontology that lead to parents: is_a,part_of.",
+        help="Relations of an ontology that lead to parents, such as is_a,part_of.",
     ),
 )
 
@@ -66,7 +68,9 @@ embed_options = opt.combined(
     required=True,
     help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.",
 )
-@opt.combined(opt.metadata_options, opt.model_options)
+@opt.metadata_options
+@click.option("--model", type=click.Choice(MODELS), help=f"Model of the points to write.  [default: {MODELS[0]}]")
+@click.option("--curvature", type=float, metavar="NUMBER", help="Curvature of the points to write, below 0.  [default: -1]")
 def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
     """Embed the nodes of GRAPH in hyperbolic space.
 
@@ -78,14 +82,14 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
       distances        a symmetric matrix with or without names: .npy, .csv, .tsv, .txt
       a sparse matrix  lengths of edges: an .npz file of scipy.sparse.save_npz
 
-    In a list of edges the child comes first: "cat mammal" reads "a cat is a mammal". The points of a tree or of an ontology
-    have classes, their clades. A list of edges in which nodes have several parents is a graph, unless --root names its top
-    node.
+    In a list of edges the child comes first: "cat mammal" reads "a cat is a mammal". The clades of a tree or of an ontology
+    are written as classes of the points. A list of edges in which nodes have several parents is a graph, unless --root names
+    its top node.
 
     \b
     Methods:
       tree         a tree in the plane, without crossings
-      distortion   the points whose distances are most like those in the graph
+      distortion   the points whose distances are closest to those in the graph
       sarkar       Sarkar's construction on the tree, or on a spanning tree; fast
       poincare     hierarchies, from their relations (Nickel and Kiela)
 
@@ -99,8 +103,6 @@ def embed(graph: Path, output: Path, reading: Reading, **options: Any) -> None:
       horopca embed ontology.obo --root "cell" -o cells.npz
       horopca embed tree.edges --method poincare --set help
     """
-    if isinstance(reading.curvature, str):
-        raise click.UsageError(f"--curvature must be a number, but is {reading.curvature!r}.")
     fitted, relations, method = embedding(graph, **options, **reading.coordinates())
     points, source = annotate_nodes(relations, fitted, reading), {"input": called(graph), **provenance(fitted)}
     write_files((output, points.writer(source, output, key=f"X_{fitted.model}")))
@@ -161,7 +163,7 @@ def annotate_nodes(graph: Relations, fitted: Any, reading: Reading) -> Points:
 
 
 def edges_of(graph: Relations, nodes: list[Any]) -> tuple[np.ndarray, csr_array]:
-    """Edges (m, 2) between rows, from parents to children, and the matrix (n, n) of their lengths, for the embedded nodes."""
+    """Edges (m, 2) between the rows of embedded nodes, parent first, and the matrix (n, n) of their lengths."""
     row, n = {name: i for i, name in enumerate(nodes)}, len(nodes)
     rows = np.array([row.get(name, -1) for name in graph.names])[graph.edges[:, ::-1]]
     embedded = (rows >= 0).all(axis=1)

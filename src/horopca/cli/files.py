@@ -1,4 +1,4 @@
-"""The files of a command: reading; checks that no output replaces an input; writing of all outputs or none."""
+"""The files of a command: how they are read, checked before any work, and written, all of them or none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..io import Table, describe
 from ..io.files import check_finite, listed, named, with_columns
 from ..io.metadata import read_side_file, with_metadata
 from ..io.output import OutputSet, check_output, is_same, sibling
-from ..io.reading import PACKABLE, chosen_columns, read_table
+from ..io.reading import COMPRESSIBLE, chosen_columns, read_table
 from ..io.streaming import PARTIAL
 from ..io.text import ending, is_word2vec
 from ..plots.figures import new_figure
@@ -109,7 +109,7 @@ class Reading(NamedTuple):
         """Model and curvature, of the options or as the file states. Raises ValueError if an option contradicts the file."""
         if self.model == "auto" and model is None:
             raise click.UsageError(
-                "--model auto needs the points in memory. Pass the model; horopca info shows which ones fit."
+                "--model auto needs the points in memory. Pass one of the models that `horopca info` lists as fitting."
             )
         found = dict(DEFAULT_COORDINATES)
         for name, stated in (("model", model), ("curvature", curvature)):
@@ -143,8 +143,8 @@ def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = 
 
 
 def _warn_euclidean(table: Table, path: Path) -> None:
-    """Warn of word vectors that fit into the unit ball, unless their norms show that they belong there."""
-    if ending(path) in WORD_VECTORS or (ending(path) in PACKABLE and is_word2vec(path)):
+    """Warn if vectors of gensim or word2vec lie in the unit ball without evidence that they are hyperbolic."""
+    if ending(path) in WORD_VECTORS or (ending(path) in COMPRESSIBLE and is_word2vec(path)):
         found = describe(table.X)
         if found.fits["poincare"] and found.model is None:
             warnings.warn(
@@ -155,7 +155,7 @@ def _warn_euclidean(table: Table, path: Path) -> None:
 
 
 def _curvature_in(table: Table, key: str, path: Path) -> float:
-    """The curvature that a file of several arrays holds under a name: as a negative number, its size, or its logarithm."""
+    """The curvature that a file stores as the number `key`, with either sign; or, for "log:KEY", as a logarithm."""
     name = key.removeprefix("log:")
     found = {name: value for name, value in table.contents.items() if isinstance(value, int | float)}
     if name not in found:
@@ -184,7 +184,7 @@ def figure_for(path: Path | None) -> Any:
 
 
 def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None = None) -> None:
-    """Write several files, all of them or none, with those that `outputs` holds already. A path of None is skipped."""
+    """Write several files, all of them or none, together with the files already in `outputs`. A path of None is skipped."""
     with OutputSet(force=state().force) if outputs is None else outputs as outputs:
         printed = None
         for path, writer in writers:

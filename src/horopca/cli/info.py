@@ -31,11 +31,11 @@ SHOWN = 40  # The largest number of arrays and numbers of a checkpoint that are 
 @key_option
 @model_options
 def info(input: Path, reading: Reading) -> None:
-    """Describe the points in INPUT: their number, the models they fit, how far out they lie.
+    """Describe the points in INPUT: their number, the models they fit, their distances from the origin.
 
-    If the file or --model states the model, distances are those of this model. A checkpoint, .npz or .safetensors file is
-    listed with the names and shapes of its arrays and with its numbers, any of which can be passed to --curvature. A .npy
-    file of floats is read in blocks and may be larger than memory.
+    If the file or --model states the model, distances are those of this model. For a checkpoint, .npz or .safetensors file,
+    the names and shapes of its arrays are listed, and its numbers, any of which can be passed to --curvature by its name. A
+    .npy file of floats is read in blocks and may be larger than memory.
 
     \b
     Examples:

@@ -27,7 +27,7 @@ PICTURE_RADIUS = 6.0  # The default max_radius: points farther out look as if th
 @embed_options
 @output_option("Page", "graph", PAGES)
 @writes("--plot", after="output", help="Picture to draw: .png, .pdf or .svg.  [default: the name of the page with .png]")
-@click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
+@click.option("--title", help="Title of the page and of the picture.  [default: the name of GRAPH]")
 @names_option
 @click.option("--edges/--no-edges", "with_edges", default=True, help="Whether to draw the edges.  [default: edges]")
 @metadata_options
@@ -41,10 +41,10 @@ def map(
 
     A tree is laid out in the plane without crossings. Other graphs are embedded in the plane with the least distortion, as is
     a tree with --method distortion. With -d 10 a graph is embedded in 10 dimensions and reduced to the plane, as by `horopca
-    embed` and `horopca reduce`; a line below the picture then states what hardly changes if it is fitted to half of the
-    clades, or of the nodes of a graph without clades. Trees and ontologies are coloured by clades, unless --colour-by names a
-    column of --metadata. A list of edges (child first) in which nodes have several parents is a graph, unless --root names its
-    top node. Points stay within a radius of 6, which a disk can show; --set max_radius=12 keeps distances better.
+    embed` and `horopca reduce`; a line below the picture then states what is stable in refits to random halves of the clades
+    (of the nodes, if there are no clades). Trees and ontologies are coloured by clades, unless --colour-by names a column of
+    --metadata. A list of edges (child first) in which nodes have several parents is a graph, unless --root names its top node.
+    Points stay within a radius of 6, which a disk can show; --set max_radius=12 preserves distances better.
 
     \b
     Examples:

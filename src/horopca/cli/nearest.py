@@ -1,4 +1,4 @@
-"""``horopca nearest``: the points nearest to one point."""
+"""``horopca nearest``: the nearest neighbours of a point."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .points import own_names, read_points
 @command
 @points_argument("points")
 @click.argument("name")
-@count_option("-n", "--neighbours", default=10, help="How many to print.")
+@count_option("-n", "--neighbours", default=10, help="Number of neighbours to print.")
 @reading_options
 def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
-    """Print the points of POINTS that are nearest to the one called NAME, with their distances.
+    """Print the points in POINTS that are nearest to the point NAME, with their distances.
 
-    POINTS is a file with one point per row, such as `horopca embed` writes. NAME is a name, a code, the number of a row
-    (from 0), or a part of a name that only one point has. Nodes without a name in their file are not printed.
+    POINTS is a file with one point per row, such as `horopca embed` writes. NAME is a name, a code, a row number (from 0), or
+    part of a name if it occurs in only one. Nodes without a name are not printed.
 
     \b
     Examples:

@@ -22,7 +22,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Command(click.Command):
-    """A command with the common options, whose files are checked first, and whose options of reading are one argument."""
+    """A command with the common options. Its files are checked before it runs; the fields of `Reading` become one argument."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         settings["epilog"] = "Every command also takes --seed N, --json, --quiet and --force: see `horopca --help`."
@@ -47,7 +47,7 @@ def list_of(convert: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
 
 
 def number_or_key(value: str) -> float | str:
-    """A number, or the name of one in a file."""
+    """A number; or the text itself, the key of a number in a file."""
     try:
         return value if math.isnan(number := float(value)) else number
     except ValueError:
@@ -59,8 +59,8 @@ def points_argument(name: str = "input") -> Decorator:
 
 
 def view_option(*more: str) -> Decorator:
-    ball = " ball: points in three dimensions." if "ball" in more else ""
-    text = f"auto: the disk, or by distance if most points would lie on its rim.{ball}"
+    ball = "  ball: points in three dimensions." if "ball" in more else ""
+    text = f"How the plane is drawn; auto: disk, or equidistant if most points would lie on the rim of the disk.{ball}"
     return click.option("--view", type=click.Choice(("auto", *VIEWS, *more)), default="auto", show_default=True, help=text)
 
 
@@ -78,13 +78,13 @@ def reads(*names: str, metavar: str = "FILE", help: str) -> Decorator:
 
 
 def writes(*names: str, formats: Sequence[str] = PICTURES, after: str | None = None, **options: Any) -> Decorator:
-    """A file to write, with the arguments of `OutputFile`."""
+    """An option for a file to write; `formats` and `after` are those of `OutputFile`."""
     return click.option(*names, type=OutputFile(formats, after), metavar="FILE", **options)
 
 
 def output_option(what: str, after: str, formats: Sequence[str]) -> Decorator:
-    """A page or a picture, by default in this folder and with the name of the input `after`."""
-    default = f"[default: the name of {after.upper()} with {formats[0]}, in this folder]"
+    """The option for a page or a picture. By default it is named after the input `after`, and is in the working directory."""
+    default = f"[default: the name of {after.upper()} with {formats[0]}, in the working directory]"
     text = f"{what} to write: {', '.join(formats)}.  {default}"
     return writes("-o", "--output", formats=formats, after=after, help=text)
 
@@ -105,25 +105,25 @@ model_options = combined(
         "--curvature",
         type=number_or_key,
         metavar="NUMBER",
-        help="Curvature, below 0; or the KEY of a number in a checkpoint, log:KEY of its logarithm.  "
+        help="Curvature, below 0; or the KEY of a number in the file, log:KEY if it is a logarithm.  "
         "[default: as the file states, or -1]",
     ),
 )
 metadata_options = combined(
-    reads("--metadata", help="Table (.tsv, .csv) about the points, joined by name; without names, one line for each row."),
+    reads("--metadata", help="Table (.tsv, .csv) about the points, joined by name; without names, one line per point."),
     click.option(
         "--colour-by",
         type=list_of(str),
         metavar="COLUMN",
-        help="Column to colour by, of the points' file or of --metadata. Further ones (a,b) are written too.",
+        help="Column of the input or of --metadata to colour by. Further columns (a,b) are copied to the output.",
     ),
 )
-key_option = click.option("--key", help="Which array of a file, such as obsm/X_poincare, or columns of a table, such as 'x*'.")
+key_option = click.option("--key", help="Array to read, such as obsm/X_poincare, or columns of a table, such as 'x*'.")
 clip_option = click.option(
     "--clip",
     type=click.FloatRange(0, 0.1, min_open=True),
     metavar="MARGIN",
-    help="Move rows on the rim inside by this margin, such as 1e-5.",
+    help="Move points beyond the norm 1 - MARGIN (in the unit ball) to this norm, such as 1e-5.",
 )
 reading_options = combined(key_option, clip_option, model_options)
 picture_reading_options = combined(metadata_options, reading_options)
@@ -136,17 +136,17 @@ names_option = click.option(
     type=click.Choice(NAMES),
     default="auto",
     show_default=True,
-    help="Which names to write; auto: all, except barcodes of cells.",
+    help="Which names to draw; auto: all, except barcodes of cells.",
 )
 edges_option = reads("--edges", help="Edges to draw, two nodes on each line: names, or row numbers from 0.")
 groups_option = reads(
     "--groups",
     metavar="FILE|COLUMN",
-    help="Rows that depend on each other: a column of INPUT (class: the clades that `embed` writes), or a file with the group "
-    "of each row on a line.",
+    help="Groups of rows that depend on each other: a column of INPUT (class: the clades that `embed` writes), or a file with "
+    "one group per line.",
 )
 jobs_option = click.option("--n-jobs", type=int, help="Number of parallel fits; -1: one per core.")
-folds_option = count_option("--folds", "cv", least=2, default=5, help="Folds of the cross-validation.")
+folds_option = count_option("--folds", "cv", least=2, default=5, help="Number of folds of the cross-validation.")
 set_option = click.option(
     "--set",
     "settings",
@@ -159,12 +159,12 @@ method_options = combined(
     click.option(
         "--method",
         type=click.Choice(list(METHODS)),
-        help=f"The reduction, as in `horopca compare`.  [default: {DEFAULT_METHOD}]",
+        help=f"Method of the reduction; `horopca compare` shows what each preserves.  [default: {DEFAULT_METHOD}]",
     ),
     set_option,
 )
 
-# Parameters with options of their own (-k, -d, --model, --curvature, --seed), or that have no meaning for a single command.
+# Parameters that have options of their own (-k, -d, --model, --curvature, --seed), or no use in a command that fits once.
 NOT_SETTABLE = {"n_components", "model", "curvature", "random_state", "metric", "warm_start", "verbose"}
 
 

@@ -25,7 +25,7 @@ from .points import read_points
 @opt.output_option("Picture", "points", PICTURES)
 @opt.picture_reading_options
 def plot(points: Path, edges: Path | None, output: Path, reading: Reading, **options: Any) -> None:
-    """Draw the points of the plane in POINTS.
+    """Draw the two-dimensional points in POINTS.
 
     POINTS is a file with one point per row, as `horopca reduce` writes it. A column of text in it holds names if all are
     different, and classes otherwise.

@@ -20,11 +20,11 @@ from ..plots.palette import COLOURS
 from .console import count
 from .files import Reading, Writer, read
 
-DISTINCT_TEXTS = 0.5  # If more than this fraction of a column's texts differ, they are details of points; otherwise classes.
+DISTINCT_TEXTS = 0.5  # A column with more distinct texts than this fraction of its rows holds details of points, not classes.
 CAPTION_SIZE, CAPTION_WIDTH = 7, 110  # Points, and letters in a line: a figure is 7 inches wide.
 GENERATED_NAME = re.compile(r"(inner|leaf) \d+")  # The names that `load_edges` gives to nodes without one.
 OWN_LABELS = "class"  # The name of the column of the classes in a file of points, which may not name it.
-UNNAMED = re.compile(r"labels?|column \d+", re.IGNORECASE)  # Headers that name no subject, and columns without one.
+UNNAMED = re.compile(r"labels?|column \d+", re.IGNORECASE)  # Generic headers, and the names of columns without a header.
 BARCODE = re.compile(r"(?<![A-Za-z])[ACGT]{10,}(?![A-Za-z])")  # of a cell, such as AAACCTGAGCATCATC-1
 NAMES = ("auto", "all", "leaves", "none")
 Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
@@ -109,7 +109,7 @@ class Points(NamedTuple):
         if which != "leaves":
             return names
         if edges is None:
-            raise ValueError("--names leaves needs --edges, which say what the leaves are.")
+            raise ValueError("--names leaves needs --edges, which determine the leaves.")
         degrees = np.bincount(edges.ravel(), minlength=len(names))
         return [name if degree < 2 else "" for name, degree in zip(names, degrees, strict=True)]
 
@@ -176,7 +176,9 @@ def annotate(points: Points, reading: Reading) -> Points:
         colours = colours or (list(joined) if len(table) == 1 else [])
     for name in colours:
         if name not in columns:
-            raise ValueError(f"--colour-by must be a column, but there is no column {name!r}; there are: {listed(columns)}.")
+            raise ValueError(
+                f"--colour-by must be a column, but there is no column {name!r}; the columns are: {listed(columns)}."
+            )
     typed = {name: _typed(column) for name, column in columns.items()}
     return points._replace(names=names, columns=typed, colour=next(iter(colours), None), note=note, others=colours[1:])
 

@@ -38,7 +38,7 @@ MEASURED_ROWS = 1 << 14  # More rows are measured on a random sample of this siz
 MEASURES = ("distortion", "distortion_error", "n_measured", "n_neighbors", *NEAR_MEASURES)
 DRAWN_ROWS = 1 << 18  # The largest number of points in a plot of a large file: more do not change the picture.
 STORE = ".zarr"  # The ending of the output of --dask.
-# Options that cannot be given together: chunks are not read into memory, and a saved fit has its parameters.
+# Options that --dask and --from-fit exclude: chunks are not read into memory, and a saved fit has its own parameters.
 CONFLICTS = {
     "address": ("edges", "clip", "metadata", "colour_by"),
     "from_fit": ("n_components", "method", "settings", "model", "curvature"),
@@ -67,7 +67,8 @@ def component_count(value: str) -> int | float | str:
     "n_components",
     type=component_count,
     metavar="K",
-    help="Dimensions to keep, a fraction of the variance such as 0.9 (which takes several fits), or all.  [default: 2]",
+    help="Number of components; or a fraction of the variance to keep, such as 0.9, which takes several fits; or all.  "
+    "[default: 2]",
 )
 @opt.writes(
     "-o",
@@ -77,11 +78,11 @@ def component_count(value: str) -> int | float | str:
 )
 @opt.writes("--plot", help="Picture to draw: .png, .pdf or .svg. Needs -k 2; its default method is horopca-stretch.")
 @opt.method_options
-@opt.writes("--save-fit", formats=(".npz",), help="Where to save the fit, for other points: .npz.")
-@opt.reads("--from-fit", help="Apply a saved fit instead of fitting.")
+@opt.writes("--save-fit", formats=(".npz",), help="Save the fitted estimator, to apply it to other points: .npz.")
+@opt.reads("--from-fit", help="Apply an estimator that --save-fit wrote, instead of fitting.")
 @opt.edges_option
 @opt.picture_reading_options
-@click.option("--dask", "address", metavar="ADDRESS", help="Use the Dask cluster at this address, or a local one (local).")
+@click.option("--dask", "address", metavar="ADDRESS", help="Use the Dask cluster at this address; local: start one here.")
 def reduce(**options: Any) -> None:
     """Reduce the points in INPUT to fewer dimensions.
 

@@ -1,4 +1,4 @@
-"""``horopca stability``: how far to believe a reduction, by refits to resampled rows."""
+"""``horopca stability``: how much a reduction changes in refits to resampled rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .console import print_rows, progress_bar, report, state, with_options
 from .files import Reading, figure_for, write_files
 from .points import read_points
 
-MOST_LISTED = 10  # The number of points, those with the largest spread, that are listed.
+MAX_LISTED = 10  # The number of points listed, those with the largest spread.
 REPORTED = ("n_resamples", "level", "stability", "merged", "converged", "conclusion")
 
 
 @opt.command
 @opt.points_argument()
-@opt.count_option("-k", "--components", "n_components", default=2, help="Dimensions.")
+@opt.count_option("-k", "--components", "n_components", default=2, help="Number of components.")
 @opt.count_option("--resamples", "n_resamples", least=10, default=100, help="Number of refits.")
 @opt.groups_option
 @opt.writes("--plot", help="Picture with the regions of the points: .png, .pdf or .svg. Needs -k 2.")
@@ -52,9 +52,11 @@ def stability(input: Path, groups: Path | None, plot: Path | None, reading: Read
     if figure is not None:
         points._replace(X=found.images).draw(figure, regions=found)
         write_files((plot, figure))
-    least = np.argsort(-found.spread, kind="stable")[:MOST_LISTED].tolist()
+    least = np.argsort(-found.spread, kind="stable")[:MAX_LISTED].tolist()
     summary = {"input": input, "n_points": n, **{name: getattr(found, name) for name in REPORTED}}
     summary |= {"angle_bounds": found.angle_bounds.tolist(), "spread": float(np.sqrt(np.mean(found.spread**2)))}
     summary["least_sure"] = [{"row": i, "name": names[i] if names else None, "spread": found.spread[i]} for i in least]
     called = ", ".join(names[i] if names else str(i) for i in least)
-    report(summary, lambda: print_rows({"conclusion": with_options(found.conclusion), "least sure": called, "drawn in": plot}))
+    report(
+        summary, lambda: print_rows({"conclusion": with_options(found.conclusion), "largest spread": called, "drawn in": plot})
+    )

@@ -1,4 +1,4 @@
-"""``horopca view``: the explorer's page from files."""
+"""``horopca view``: a page of the explorer, from files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def view(
     Examples:
       horopca view plane.npy --open
       horopca view plane.csv --metadata words.tsv --colour-by topic --edges tree.tsv -o words.html
-      horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
+      horopca view plane.npy --original vectors.npy          colour by distortion
     """
     found, root = read_points(points, reading), options["root"]
     n = len(found.X)

@@ -19,8 +19,8 @@ DIMENSIONS = (10, 50)
 NETWORKS = ("polbooks", "football", "polblogs")
 VERSIONS = (1, 2, 3, 4, 5)
 
-# Where the files of each folder are downloaded from.
-HOMES = {
+# The addresses from which the files of each folder are downloaded.
+URLS = {
     "graphs": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/edges/",
     "embeddings": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/embeddings/",
     "realnet": "https://raw.githubusercontent.com/hhcho/hyplinear/f4b74e06047bbe20bdbd0275ac8adafda3edc895/data/realnet/",
@@ -28,15 +28,15 @@ HOMES = {
 
 
 def registry() -> dict[str, str]:
-    """File -> SHA-256 of its content."""
+    """The SHA-256 of each file, by its name."""
     text = (files("horopca.datasets") / "data" / "registry.txt").read_text(encoding="ascii")
     return {name: digest for digest, name in (line.split() for line in text.splitlines())}
 
 
 def _fetched(name: str) -> Path:
-    """Path of a file of the registry, downloaded if it is not there yet or not the original."""
+    """The path of a file of the registry, which is downloaded if it is missing or has another SHA-256."""
     folder, _, base = name.partition("/")
-    url = HOMES[folder] + base
+    url = URLS[folder] + base
     by_hand = f"Without a network, put the file from {url} into $HOROPCA_DATA/{folder}/."
     try:
         import pooch
@@ -45,7 +45,7 @@ def _fetched(name: str) -> Path:
         home = pooch.create(pooch.os_cache("horopca"), "", registry=registry(), urls={name: url}, env="HOROPCA_DATA")
         return Path(home.fetch(name))
     except ImportError as error:
-        raise ImportError(f"Data sets are read with pooch: pip install pooch. {by_hand}") from error
+        raise ImportError(f"Data sets are downloaded with pooch: pip install pooch. {by_hand}") from error
     except ValueError as error:
         raise ValueError(f"The download from {url} has another SHA-256 than the original, and was deleted.") from error
     except OSError as error:  # includes the exceptions of requests
@@ -58,7 +58,7 @@ def fetch_graph(name: str) -> EdgeList:
     Parameters
     ----------
     name : {"smalltree", "phylo-tree", "bio-diseasome", "ca-CSphd"}
-        A balanced tree, a phylogenetic tree, relations of diseases, and of doctoral students with advisers.
+        A balanced tree, a phylogenetic tree, relations between diseases, and between doctoral students and their advisers.
 
     Returns
     -------

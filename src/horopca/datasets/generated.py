@@ -9,8 +9,8 @@ import numpy as np
 from .._input.arguments import check_choice, check_count, check_number, seeded_generator
 from ..geometry import from_hyperboloid, origin, to_hyperboloid, translate, translate_to_origin
 
-LARGEST = 10_000_000  # nodes: an array of 80 MB
-FARTHEST_DRAWN = 30.0  # Largest radius of points, at which coordinates of the ball still have a few digits.
+MAX_NODES = 10_000_000  # The parents of this many nodes are an array of 80 MB.
+MAX_RADIUS = 30.0  # The largest radius of points: there, coordinates of the ball still have a few digits.
 
 
 class RootedTree(NamedTuple):
@@ -41,10 +41,10 @@ def balanced_tree(branching: int = 3, depth: int = 3) -> RootedTree:
     >>> balanced_tree(branching=2, depth=2).parent
     array([-1,  0,  0,  1,  1,  2,  2])
     """
-    branching, depth = check_count("branching", branching, 1), check_count("depth", depth, 0, LARGEST)
+    branching, depth = check_count("branching", branching, 1), check_count("depth", depth, 0, MAX_NODES)
     n = sum(branching**level for level in range(depth + 1))
-    if n > LARGEST:
-        raise ValueError(f"branching={branching} and depth={depth} make {n:,} nodes, more than {LARGEST:,}. Take smaller ones.")
+    if n > MAX_NODES:
+        raise ValueError(f"branching={branching} and depth={depth} make {n:,} nodes, but the limit is {MAX_NODES:,}.")
     return RootedTree((np.arange(n) - 1) // branching)
 
 
@@ -72,7 +72,7 @@ def random_tree(n_nodes: int, *, kind: str = "uniform", random_state: Any = None
     [-1, 0, 1, 2, 1, 1]
     """
     check_choice("kind", kind, ("uniform", "recursive", "preferential"))
-    n, rng = check_count("n_nodes", n_nodes, 1, LARGEST), seeded_generator(random_state)
+    n, rng = check_count("n_nodes", n_nodes, 1, MAX_NODES), seeded_generator(random_state)
     parent = np.full(n, -1)
     if kind == "uniform":  # Aldous (1990): node i joins the smaller of a random node and the node before it
         parent[1:] = np.minimum(rng.integers(n, size=n - 1), np.arange(n - 1))
@@ -145,13 +145,13 @@ def make_hierarchy(
     check_count("n_features", n_features, 2)
     check_number("step", step, "a positive distance", above=0)
     check_number("spread", spread, "0 or more", least=0)
-    if (far := step * depth) > FARTHEST_DRAWN:
-        raise ValueError(f"step * depth must be at most {FARTHEST_DRAWN:g}, where points round to the rim, but is {far:g}.")
+    if (far := step * depth) > MAX_RADIUS:
+        raise ValueError(f"step * depth must be at most {MAX_RADIUS:g}, because of rounding near the boundary, but is {far:g}.")
     rng, parent = seeded_generator(random_state), balanced_tree(branching, depth).parent
     x = np.tile(origin(n_features), (len(parent), 1))
     labels = ["root", *(f"branch {b}" for b in range(1, branching + 1))]
     for p in range(parent[-1] + 1):
-        # seen from the parent: away from the grandparent, and from the root anywhere
+        # relative to the parent: away from the grandparent, and for the children of the root in any direction
         v = _unit(rng.standard_normal((branching, n_features)))
         if p:
             v = _unit(spread * v - _unit(translate_to_origin(x[parent[p]], x[p])[1:]))
@@ -211,10 +211,10 @@ def make_hierarchical_normals(
     """
     n, d = check_count("n_samples", n_samples, 1), check_count("n_features", n_features, 2)
     check_number("scale", scale, "a positive number", above=0)
-    if step * depth + scale * (np.sqrt(d) + 6) > FARTHEST_DRAWN:
+    if step * depth + scale * (np.sqrt(d) + 6) > MAX_RADIUS:
         raise ValueError(
             f"Centres at distance {step * depth:g} with scale {scale:g} in {d} dimensions put points beyond radius "
-            f"{FARTHEST_DRAWN:g}, where they round to the boundary of the ball. Use a smaller step, depth or scale."
+            f"{MAX_RADIUS:g}, where they round to the boundary of the ball. Use a smaller step, depth or scale."
         )
     rng = seeded_generator(random_state)
     tree = make_hierarchy(branching, depth, d, step=step, random_state=rng)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..io import load_edges
 
-LARGE = ("mammal.n.01", "placental.n.01", "carnivore.n.01", "ungulate.n.01")  # Their children are groups of their own.
+# The synsets that are too large to be one class: each of their children is a class.
+LARGE = ("mammal.n.01", "placental.n.01", "carnivore.n.01", "ungulate.n.01")
 
 
 class Mammals(NamedTuple):
@@ -19,14 +20,14 @@ class Mammals(NamedTuple):
     """
 
     points: np.ndarray  #: (n, 10), in the Poincaré ball
-    names: list[str]  #: n, to be read: "burmese cat"
+    names: list[str]  #: n, for display: "burmese cat"
     synsets: list[str]  #: n, different from each other: "burmese_cat.n.01"
     edges: np.ndarray  #: (m, 2) rows of a synset and of its hypernym
     labels: list[str]  #: n, the branch each belongs to: "feline", "rodent", ...
 
     @property
     def parent(self) -> np.ndarray:
-        """Row of each synset's first hypernym, -1 for the mammal, shape (n,)."""
+        """Row of each synset's first hypernym, -1 for the root, mammal; shape (n,)."""
         parent = np.full(len(self.names), -1)
         parent[self.edges[::-1, 0]] = self.edges[::-1, 1]
         return parent
@@ -35,7 +36,7 @@ class Mammals(NamedTuple):
 def load_mammals() -> Mammals:
     """The subtree of WordNet's nouns under mammal.n.01, with a Poincaré embedding of its closure in ten dimensions.
 
-    Every synset is below its hypernym: a tree, but for the elephant, which is both a pachyderm and a proboscidean.
+    The hypernyms form a tree, except that the elephant has two: it is both a pachyderm and a proboscidean.
 
     Returns
     -------

@@ -14,8 +14,8 @@ from .._optimize.result import Ending
 from ..estimators.fitting import report_end
 from ..geometry import MODELS, ModelName
 
-# The largest radii, at curvature -1, that a picture and float32 can show (1e-5 inside the boundary), and that float64 can
-# represent without rounding to the boundary.
+# For each model, two largest radii at curvature -1: the one that a picture and float32 can show (1e-5 inside the boundary), and
+# the one that float64 can represent without rounding to the boundary.
 RADII = dict.fromkeys(MODELS, (12.0, LARGEST_RADIUS)) | {"poincare": (12.0, 34.0), "klein": (6.0, 17.0)}
 
 
@@ -31,7 +31,7 @@ class GraphEmbedding(BaseEstimator, ABC):
     curvature: float = -1.0
     random_state: Any = None
     verbose: int = 0
-    _radii: ClassVar[dict[str, tuple[float, float]]] = RADII
+    _radii: ClassVar[dict[str, tuple[float, float]]] = RADII  # by model, as RADII
 
     @abstractmethod
     def _learn(self, graph: Any, coordinates: Coordinates) -> tuple[list[Any], np.ndarray, Ending | None]:
@@ -45,7 +45,7 @@ class GraphEmbedding(BaseEstimator, ABC):
         graph : path, networkx graph, sparse or square matrix, pairs (child, parent), list of parents, mapping
             The graph in any of these forms; docs/embedding.md describes each.
         y : None
-            Ignored; it is there for scikit-learn.
+            Ignored, present for API consistency with scikit-learn.
 
         Returns
         -------
@@ -65,18 +65,18 @@ class GraphEmbedding(BaseEstimator, ABC):
 
     def _largest_radius(self) -> float:
         """The largest radius of a point, at curvature -1."""
-        shown, held = self._radii[self.model]
+        shown, representable = self._radii[self.model]
         if self.max_radius == "auto":
             return shown
         if self.max_radius is None:
-            return held
-        far = check_number("max_radius", self.max_radius, "'auto', None or a positive number", above=0)
-        if far > held:
+            return representable
+        radius = check_number("max_radius", self.max_radius, "'auto', None or a positive number", above=0)
+        if radius > representable:
             raise ValueError(
-                f"max_radius must be at most {held:g} for {type(self).__name__} and the model {self.model!r}, "
-                f"because of rounding in float64, but is {far:g}. max_radius=None means the largest possible one."
+                f"max_radius must be at most {representable:g} for {type(self).__name__} and the model {self.model!r}, "
+                f"because of rounding in float64, but is {radius:g}. max_radius=None selects the largest possible radius."
             )
-        return far
+        return radius
 
 
 def check_scale(scale: Any, coordinates: Coordinates) -> float | None:
@@ -87,5 +87,5 @@ def check_scale(scale: Any, coordinates: Coordinates) -> float | None:
 
 
 def rounded(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:
-    """Points x (n, d+1) after rounding in the user's coordinates."""
+    """Points x (n, d+1) after conversion to the user's coordinates and back, which rounds them."""
     return coordinates.to_hyperboloid(coordinates.from_hyperboloid(x, x.dtype))

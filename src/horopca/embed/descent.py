@@ -1,7 +1,7 @@
 """Stochastic gradient descent on the average distortion of target distances, in the frame of each point.
 
-Points of the ball are carried as (z, δ) with δ = 1 - |z|^2. The frame of z is that of the origin carried there along the
-ray: in the ball, the coordinates times δ. A move by the tangent vector ξ takes z to z ⊕ tanh(|ξ|/2) ξ/|ξ|. Steps are
+Points of the ball are stored as (z, δ) with δ = 1 - |z|^2. The frame of z is the frame of the origin, transported along the
+ray: in the ball, the coordinates times δ. A step by the tangent vector ξ takes z to z ⊕ tanh(|ξ|/2) ξ/|ξ|. Step sizes are
 therefore hyperbolic lengths, of the same scale at the root of a tree and at its leaves.
 
 With q = |z - z'|^2 / (δ δ') the distance is d = 2 asinh(sqrt q), and its gradient in the frame of z is minus the unit vector
@@ -26,20 +26,17 @@ from ..geometry.hyperboloid import distance_blocks
 from ..metrics.distances import best_scale
 from .graphs import Graph, shortest_paths
 
-MOST_NODES = 2048  # Up to this size all pairs have targets (32 MB).
-TARGET_PAIRS = 1 << 22  # Above it, about this many pairs have targets.
+MAX_ALL_PAIRS = 2048  # Up to this many nodes, all pairs have targets (32 MB).
+TARGET_PAIRS = 1 << 22  # Above it, about this many pairs have targets, those of a sample of the nodes.
 BLOCK_WIDTH = 128  # Rows and columns of a block of pairs, whose arrays then stay in a core's cache.
-COINCIDENT = 1e-12  # This is added to sinh^2(d/2): two points that coincide count as points at distance 2e-6.
-CANCELLATION = 1e-11  # A smaller squared difference, of numbers below 1, has fewer than four digits if a Gram matrix gives it.
-MOMENTUM, MEMORY = 0.9, 0.99  # Decay rates of Adam; that of the squares is below the usual 0.999, since the objective changes.
-SCALE_STEP = 0.2  # Step of the log of the scale relative to those of the points: faster, it would overshoot.
+COINCIDENT = 1e-12  # Added to sinh^2(d/2), so that points that coincide count as points at distance 2e-6.
+CANCELLATION = 1e-11  # A squared difference below this has fewer than four correct digits if a Gram matrix gives it.
+BETA_1, BETA_2 = 0.9, 0.99  # Decay rates of Adam; the second is below the usual 0.999 because the objective changes.
+SCALE_STEP = 0.2  # Step of the log of the scale relative to those of the points: with a larger one it overshoots.
 FLATTENED_AFTER = 0.9  # Extra dimensions are removed in this fraction of the steps; the others reduce the distortion again.
-UNKNOWN = -1e30  # The logarithm of the probability of a node at an unknown distance.
-# The weight of a neighbour falls by 1/e over this fraction of the distance of the tenth neighbour.
+UNKNOWN = -1e30  # The log-probability of a node at an unknown distance.
+# The weight of a neighbour falls by a factor of e over this fraction of the distance of the tenth neighbour.
 NEIGHBOURS, NEIGHBOUR_WIDTH = 10, 0.2
-
-
-# ---------------------------------------------------------------- points of the ball
 
 
 class Ball(NamedTuple):
@@ -50,14 +47,15 @@ class Ball(NamedTuple):
 
     @classmethod
     def of(cls, x: np.ndarray) -> Ball:
-        """From the hyperboloid, (n, d+1)."""
+        """The points of the ball for points x (n, d+1) of the hyperboloid."""
         return cls(x[:, 1:] / (1 + x[:, :1]), 2 / (1 + x[:, 0]))
 
     def hyperboloid(self) -> np.ndarray:
+        """The points on the hyperboloid, (n, d+1)."""
         return lift(2 * self.z / self.delta[:, None])
 
     def moved(self, xi: np.ndarray) -> Ball:
-        """The points after moves xi (n, d)."""
+        """The points after steps xi (n, d) in their frames."""
         z, delta = self
         size = np.linalg.norm(xi, axis=1)
         tanh = np.tanh(size / 2)
@@ -85,42 +83,36 @@ class Ball(NamedTuple):
         return Ball(z if fraction < 1 else np.ascontiguousarray(z[:, :d]), self.delta + lost)
 
 
-# ---------------------------------------------------------------- target distances
-
-
 class Targets(NamedTuple):
-    """Distances (m, n) from the first m of the shuffled nodes to all n: of all, or of a random sample."""
+    """Target distances (m, n) from the first m of the shuffled nodes to all n; m = n, or a random sample."""
 
     distances: np.ndarray
     order: np.ndarray  # (n,) the node in each position
 
     @classmethod
     def of(cls, graph: Graph, rng: np.random.Generator, least_sources: int = 64) -> Targets:
-        """From the distances in a graph: given ones, or lengths of shortest paths."""
+        """The targets for a graph: the distances that were given, or the lengths of shortest paths."""
         n, order = graph.size, rng.permutation(graph.size)
-        sources = order[: n if n <= MOST_NODES else max(least_sources, TARGET_PAIRS // n)]
+        sources = order[: n if n <= MAX_ALL_PAIRS else max(least_sources, TARGET_PAIRS // n)]
         if graph.distances is not None:
             return cls(graph.distances[sources[:, None], order], order)
         return cls(shortest_paths(graph.adjacency, sources)[:, order], order)
 
     def thinned(self, count: int) -> Targets:
-        """About `count` of the pairs: those of fewer sources. All pairs if there are fewer than that."""
+        """About `count` of the pairs, those of fewer sources; all pairs if there are fewer."""
         m, n = self.distances.shape
         return self if m * n <= count else Targets(self.distances[: max(2, count // n)], self.order)
 
     def scale_and_distortion(self, x: np.ndarray, scale: float | None = None) -> tuple[float, float]:
-        """The scale, the best if not given, and the mean of |d / (scale * target) - 1| of points x (n, d+1) in this order."""
+        """The scale (the best one if not given) and the mean of |d / (scale * target) - 1| for points x (n, d+1) in `order`."""
         (m, n), ratios = self.distances.shape, []
         for rows, block in distance_blocks(x[:m], x):
             d = self.distances[rows]
-            counted = np.triu(d > 0, rows.start + 1) if m == n else d > 0  # all pairs once
+            counted = np.triu(d > 0, rows.start + 1) if m == n else d > 0  # each pair once
             ratios.append(block[counted] / d[counted])
         ratio = np.concatenate(ratios)
         scale = best_scale(ratio) if scale is None else scale
         return scale, float(np.mean(np.abs(ratio / scale - 1)))
-
-
-# ---------------------------------------------------------------- descent
 
 
 class Schedule(NamedTuple):
@@ -131,7 +123,7 @@ class Schedule(NamedTuple):
     softness: tuple[float, float]
 
 
-FINE_TUNING = Schedule(500, (0.05, 1e-4), (0.03, 1e-3))  # For points that are near their final positions already.
+FINE_TUNING = Schedule(500, (0.05, 1e-4), (0.03, 1e-3))  # For points near their final positions.
 
 
 class Adam:
@@ -143,20 +135,20 @@ class Adam:
     def step(self, gradient: np.ndarray) -> np.ndarray:
         d = gradient.shape[1]  # the dimension decreases when points are flattened
         self.count += 1
-        self.mean = MOMENTUM * self.mean[:, :d] + (1 - MOMENTUM) * gradient
-        self.square = MEMORY * self.square + (1 - MEMORY) * np.mean(gradient * gradient, axis=1, keepdims=True)
-        root = np.sqrt(self.square / (1 - MEMORY**self.count))
-        step = -self.mean / (1 - MOMENTUM**self.count)
+        self.mean = BETA_1 * self.mean[:, :d] + (1 - BETA_1) * gradient
+        self.square = BETA_2 * self.square + (1 - BETA_2) * np.mean(gradient * gradient, axis=1, keepdims=True)
+        root = np.sqrt(self.square / (1 - BETA_2**self.count))
+        step = -self.mean / (1 - BETA_1**self.count)
         return np.divide(step, root, out=np.zeros_like(step), where=root > 0)
 
 
 class Descent:
-    """Descents of points on target distances (m, n), from the points 0 .. m-1 to the points first .. first+n-1.
+    """Stochastic descent on target distances (m, n) between the points 0 .. m-1 and the points first .. first+n-1.
 
-    A step uses the pairs of one block of rows for every block of columns, chosen at random: a sample that contains every
-    point. Large steps on samples carry points past each other, which an optimiser that sees all pairs at once cannot do.
-    `DistortionEmbedding` and `refine` descend within a largest radius, `TreeEmbedding` within the cones of a layout, and
-    `transform` with the points before `first` fixed. A distance of 0 is unknown.
+    A step uses, for every block of columns, the pairs with one block of rows, chosen at random: a sample that contains every
+    point. Large steps on samples move points past each other, which an optimiser on all pairs cannot do. `constrain` is called
+    after every step: `DistortionEmbedding` and `refine` limit the radius, and `TreeEmbedding` keeps points in the cones of a
+    layout. `transform` keeps the points before `first` fixed. A distance of 0 is unknown.
     """
 
     def __init__(
@@ -180,7 +172,7 @@ class Descent:
         self.widths = NEIGHBOUR_WIDTH * np.partition(distances, k, axis=0)[k]
 
     def run(self, points: Ball, scale: float, schedule: Schedule, d: int | None = None) -> Ball:
-        """The points after a descent in which the scale is learnt, unless fixed; flattened to d dimensions on the way."""
+        """The points after a descent, which also learns the scale unless it is fixed, and flattens them to d dimensions."""
         log_scale, d = np.log(scale), d or points.z.shape[1]
         mover, scaler = Adam(points.z.shape), Adam((1, 1))
         for k in range(1, schedule.steps + 1):
@@ -201,8 +193,11 @@ class Descent:
         return points
 
     def gradient(self, points: Ball, log_scale: float, softness: float) -> tuple[np.ndarray, float]:
-        """The gradient, in the frames of the points and in the log of the scale, of the sum over a sample of pairs of
-        sqrt(e^2 + softness^2), e = d / (scale * target) - 1, and of `neighbor_weight` times the loss of neighbours."""
+        """The gradient of the loss over a sample of pairs, in the frames of the points and in the log of the scale.
+
+        The loss is the sum of sqrt(e^2 + softness^2) with e = d / (scale * target) - 1, plus `neighbor_weight` times the loss
+        of neighbours.
+        """
         z, delta = points
         high, (left, right) = 1 / delta, factors(z)
         shrink, shift = float(np.exp(-log_scale)), int(self.rng.integers(len(self.rows)))
@@ -227,7 +222,10 @@ class Descent:
 
 
 def _neighbour_slope(ratio: np.ndarray, inverse: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The derivative in the ratios of a cross entropy for each column: of probabilities exp(-distance / width) of its rows."""
+    """The derivative, in the ratios, of the cross entropy of neighbour probabilities, for each column.
+
+    The probability of a row is proportional to exp(-distance / width).
+    """
     known = inverse > 0
     target = 1 / (np.where(known, inverse, 1) * widths.astype(inverse.dtype))
     wanted, actual = (softmax(np.where(known, -u, UNKNOWN), axis=0) for u in (target, ratio * target))
@@ -240,13 +238,13 @@ def _blocks(size: int) -> list[slice]:
 
 
 def factors(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Arrays (n, d+2) whose products left . right' are |z - z'|^2; right begins with z and 1."""
+    """Arrays left and right (n, d+2) with left @ right.T = |z - z'|^2; the columns of right begin with z and 1."""
     sizes, ones = np.einsum("nd,nd->n", z, z)[:, None], np.ones((len(z), 1))
     return np.hstack([-2 * z, sizes, ones]), np.hstack([z, ones, sizes])
 
 
 def squared_differences_of_factors(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """|z - z'|^2 of all pairs from a product of `factors`, and again from differences where the product has cancelled."""
+    """|z - z'|^2 of all pairs from a product of `factors`, or from the differences where the product loses its digits."""
     square: np.ndarray = left @ right.T
     if square.min() < CANCELLATION:
         i, j = np.nonzero(square < CANCELLATION)
@@ -260,7 +258,8 @@ def add_pair_gradients(
 ) -> None:
     """Add the gradient of a sum over the pairs of some rows and columns, in the frames of the points.
 
-    `pull` contains the derivatives in the distances, divided by δ δ' sqrt(q (1 + q)); `square`, |z - z'|^2, is overwritten."""
+    `pull` has the derivatives by the distances, divided by δ δ' sqrt(q (1 + q)). `square`, |z - z'|^2, is overwritten.
+    """
     square *= pull
     for here, there, pulls, turn in ((rows, columns, pull, square.sum(axis=1)), (columns, rows, pull.T, square.sum(axis=0))):
         towards = pulls @ right[there]  # the sums of pull z', of pull, and one more

@@ -24,17 +24,17 @@ from .graphs import as_graph
 from .sarkar import construct, search_scale, spanning_tree
 
 CLOUD_SIZE = 0.1  # Size of a random start: small, so that points can still pass each other.
-OPEN_DIMENSIONS = 10  # A random start in fewer dimensions unfolds in this many, then is flattened: a plane would entangle it.
-FEW_NODES = 500  # Up to this size four random starts take seconds. Which of them ends best is a matter of chance.
-OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # a random start in more dimensions than n_components
-FLATTENING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # the same while the extra dimensions shrink
-DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # a random start, or what was flattened
-JOINING = Schedule(500, (0.1, 1e-3), (0.1, 3e-3))  # all nodes, from the positions of the first ones
-# Of more than FEW_NODES nodes, random starts are of this many, and the others join the best one. In the plane the distortion
+UNFOLDING_DIMENSIONS = 10  # Random starts unfold in this many dimensions or more, then are flattened: a plane entangles them.
+FEW_NODES = 500  # Up to this size, four random starts take seconds. Which of them ends best is a matter of chance.
+UNFOLDING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # for a random start in more dimensions than n_components
+FLATTENING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # for the result, while the extra dimensions shrink
+DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # for a random start in n_components dimensions, or a flattened one
+JOINING = Schedule(500, (0.1, 1e-3), (0.1, 3e-3))  # for all nodes, starting near the first ones
+# With more than FEW_NODES nodes, random starts have this many, and the others join the best one. In the plane the distortion
 # of a grid, a geometric and a scale-free graph of 1000 nodes is within 2 % of that of a start with all nodes, in half the time.
 FIRST_NODES = 256
-LARGEST_RATIO = 1e5  # Distances closer than 1e-6 round together in the search, and none is beyond twice the largest radius.
-NEW_STARTS = 4  # Of each kind, for a new node. Twelve with as many random ones reduce the distortion by less than 1 %.
+LARGEST_RATIO = 1e5  # The search cannot distinguish distances below 1e-6, nor represent more than twice the largest radius.
+NEW_STARTS = 4  # Starts of each kind for a new node. Twelve of each, and as many random ones, are better by less than 1 %.
 SCORED_NODES = 256  # Starts are compared by their distances to this many known nodes, which leaves an error of a few percent.
 LARGEST_IN_BALL = RADII["poincare"][1]  # The search runs in the ball for every model.
 
@@ -96,7 +96,7 @@ class DistortionEmbedding(GraphEmbedding):
 
     See Also
     --------
-    SarkarEmbedding : a construction for trees, at once.
+    SarkarEmbedding : a construction for trees, without a search.
     PoincareEmbedding : a hierarchy from its relations, where distances do not matter.
     horopca.HoroPCA : from many dimensions to a picture.
 
@@ -140,7 +140,7 @@ class DistortionEmbedding(GraphEmbedding):
         targets = targets._replace(distances=targets.distances / unit)
         tree = tree._replace(length=tree.length / unit, depth=tree.depth / unit)
         if starts is None:
-            starts = 1 if d >= OPEN_DIMENSIONS else 2 if graph.size > FEW_NODES else 4
+            starts = 1 if d >= UNFOLDING_DIMENSIONS else 2 if graph.size > FEW_NODES else 4
         with one_blas_thread():
             given = None if scale is None else scale * unit
             search = Search(targets, coordinates, lambda x: x.within(far), given, rng, self.max_iter, partial(log, self))
@@ -182,7 +182,7 @@ class DistortionEmbedding(GraphEmbedding):
 
 
 def _place_new(D: np.ndarray, known: np.ndarray, far: float, rng: np.random.Generator) -> np.ndarray:
-    """Points (m, d+1) with distances D (m, n) to the known points: for each, the best end of descents from several starts."""
+    """Points (m, d+1) with distances D (m, n) to the known points, each the best result of descents from several starts."""
     m, n = D.shape
     inverse = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0)
     some = rng.permutation(n)[:SCORED_NODES]
@@ -215,7 +215,7 @@ def _check_new(distances: Any, n: int) -> np.ndarray:
 
 
 class Candidate(NamedTuple):
-    """Points (n, d+1) during the search, with their best scale and distortion as rounded to the user's coordinates."""
+    """Points (n, d+1) during the search, with their scale and their distortion after rounding to the user's coordinates."""
 
     x: np.ndarray
     scale: float
@@ -252,7 +252,7 @@ class Search:
         return end
 
     def from_clouds(self, d: int, count: int) -> list[Candidate]:
-        """The ends of descents from random starts; of many nodes one, from the best start of the first ones."""
+        """The results of descents from random starts; for many nodes only one, from the best result for the first nodes."""
         distances, order = self.targets
         if len(order) <= FEW_NODES or not count:
             return [self.from_cloud(d) for _ in range(count)]
@@ -265,11 +265,11 @@ class Search:
         return [self.after(JOINING, self.candidate(self.constrain(beside).hyperboloid()))]
 
     def from_cloud(self, d: int) -> Candidate:
-        """A random start after its descent, which begins in more dimensions if d is small."""
-        wide = max(d, OPEN_DIMENSIONS)
+        """The result of a descent from a random start, which begins in more dimensions if d is small."""
+        wide = max(d, UNFOLDING_DIMENSIONS)
         start = self.candidate(lift(CLOUD_SIZE * self.rng.standard_normal((len(self.targets.order), wide))))
         if wide > d:
-            x = self.after(OPENING, start).x
+            x = self.after(UNFOLDING, start).x
             axes, _ = principal_axes(x)  # the first d of them stay
             start = self.after(FLATTENING, self.candidate(lift(x[:, 1:] @ axes.T)), d)
         return self.after(DESCENT, start)

@@ -20,22 +20,22 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from ..io import EdgeList, load, load_edges
 from ..io.files import Budget, FormatError, existing, listed
 from ..io.graphs import COMMENTS, graph_format, load_adjacency
-from ..io.reading import PACKABLE, READABLE
+from ..io.reading import COMPRESSIBLE, READABLE
 from ..io.text import ending, open_lines
 
-ROUNDING = 1e-9  # Relative difference of two sums of the same lengths in another order, with a wide margin.
-LARGEST_WEIGHT = 1e100  # The square of a weight does not overflow. The smallest weight is the inverse.
+ROUNDING = 1e-9  # Relative tolerance for equal distances: sums of the same lengths in another order differ by far less.
+LARGEST_WEIGHT = 1e100  # Squares of weights must not overflow. The smallest weight is the inverse.
 
 
 class Relations(NamedTuple):
-    """Edges as they were given."""
+    """Named nodes and the edges between them, in the direction in which they were given."""
 
     names: list[Any]  # n
     edges: np.ndarray  # (m, 2), positions in `names`
     weights: np.ndarray  # (m,) lengths
     directed: bool = True  # whether an edge (u, v) reads "u is a v", the child first
     distances: np.ndarray | None = None  # (n, n), if a matrix of them was given
-    ontology: bool = False  # whether nodes are known to have parents, also several: edges alone may as well be of a graph
+    ontology: bool = False  # whether edges are known to lead to parents, also if a node has several
 
 
 class Graph(NamedTuple):
@@ -54,7 +54,7 @@ class Graph(NamedTuple):
         return self.distances is None and bool(self.adjacency.nnz == 2 * (self.size - 1))
 
     def row(self, name: Any) -> int:
-        """The position of the node that the parameter `root` names."""
+        """The position of a node, the value of the parameter `root`."""
         if name not in self.names:
             raise ValueError(f"root must be a node of graph, but {name!r} is not; the first nodes are {self.names[:3]!r}.")
         return self.names.index(name)
@@ -76,11 +76,8 @@ class Tree(NamedTuple):
         return half + half.T
 
 
-# ---------------------------------------------------------------- what `fit` accepts
-
-
 def as_relations(source: Any, *, reverse_trees: bool = True) -> Relations:
-    """Edges and names from any of the forms. Raises ValueError for anything else."""
+    """Nodes and edges of a graph in any of the forms that `fit` accepts. Raises ValueError for anything else."""
     if isinstance(source, Relations):
         return source
     found = _validated(_read(source))
@@ -91,7 +88,7 @@ def as_relations(source: Any, *, reverse_trees: bool = True) -> Relations:
 
 
 def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
-    """The connected undirected graph from any of the forms. Raises ValueError if it is not connected."""
+    """The undirected graph in any of the forms that `fit` accepts. Raises ValueError if it is not connected."""
     if isinstance(source, Graph):
         return source
     found = as_relations(source)
@@ -105,7 +102,7 @@ def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
             other = int(np.argmin(part == part[0]))
             raise ValueError(
                 f"graph must be connected, but has {count} components, the largest with {sizes.max()} of {len(names)} nodes "
-                f"(no path leads from {names[0]!r} to {names[other]!r}). To embed the largest alone pass "
+                f"(no path leads from {names[0]!r} to {names[other]!r}). To embed only the largest component, pass "
                 "largest_component=True."
             )
         keep = np.flatnonzero(part == sizes.argmax())
@@ -114,7 +111,7 @@ def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
 
 
 def _read(source: Any) -> Relations:
-    """Relations from any of the forms, not validated."""
+    """Nodes and edges of a graph in any of the forms, not validated."""
     if isinstance(source, str | Path):
         return _from_file(source)
     if isinstance(source, EdgeList):
@@ -152,7 +149,7 @@ def _read(source: Any) -> Relations:
 def is_matrix(path: str | Path) -> bool:
     """Whether a file holds a matrix: an array, or text with more than two names and a length on its first line."""
     path = existing(path)
-    if ending(path) not in PACKABLE:
+    if ending(path) not in COMPRESSIBLE:
         return ending(path) in READABLE
     if graph_format(path) is not None:
         return False
@@ -184,7 +181,7 @@ def _from_file(path: str | Path) -> Relations:
 
 
 def _from_pairs(pairs: Iterable[Any], names: Iterable[Any] = ()) -> Relations:
-    """Pairs of names, or triples with a length; `names` come first."""
+    """Relations from pairs of names, or triples with a length. Nodes are `names`, then others in the order of the pairs."""
     rows, position = [tuple(pair) for pair in pairs], {name: i for i, name in enumerate(dict.fromkeys(names))}
     edges = [[position.setdefault(name, len(position)) for name in row[:2]] for row in rows]
     try:
@@ -195,14 +192,14 @@ def _from_pairs(pairs: Iterable[Any], names: Iterable[Any] = ()) -> Relations:
 
 
 def _from_parents(pairs: Iterable[tuple[Any, Any]], names: Iterable[Any]) -> Relations:
-    """Children with their parents, None for a root. Raises ValueError if there is a cycle."""
+    """Relations from pairs (child, parent), with None for the parent of a root. Raises ValueError if there is a cycle."""
     found = _from_pairs((pair for pair in pairs if pair[1] is not None), names)
     sorted_nodes(found.edges, found.names)
     return found
 
 
 def _from_matrix(matrix: Any) -> Relations:
-    """A square matrix of lengths, 0 where there is no edge; a dense one without zeros off the diagonal has distances."""
+    """Relations from a square matrix of lengths, 0 where there is no edge. A dense one without other zeros holds distances."""
     n, dense = matrix.shape[0], isinstance(matrix, np.ndarray)
     if matrix.shape != (n, n) or matrix.dtype.kind not in "fiub":
         raise ValueError(f"graph must be a square matrix of real numbers, but has shape {matrix.shape}, dtype {matrix.dtype}.")
@@ -215,8 +212,8 @@ def _from_matrix(matrix: Any) -> Relations:
     directed = bool((entries != entries.T).nnz)
     if not dense and matrix.dtype.kind == "f" and weights.size and 0 < weights.min() < 0.9 and weights.max() == 1:
         warnings.warn(
-            "graph has weights between 0 and 1, like similarities, but they are taken as lengths. For scanpy's connectivities "
-            "pass adata.obsp['distances'], or minus the logarithm of the weights.",
+            "graph has weights between 0 and 1, like similarities, but they are used as lengths. Instead of scanpy's "
+            "connectivities pass adata.obsp['distances'], or 1 minus the logarithm of the weights.",
             stacklevel=2,
         )
     full = dense and not directed and len(edges) == n * (n - 1) > 2  # two nodes are a tree, with the same distance
@@ -229,19 +226,16 @@ def _are_pairs(array: np.ndarray) -> bool:
     return array.shape[1] == 2 and (integers or array.dtype.kind in "USO")
 
 
-# ---------------------------------------------------------------- validation
-
-
 def _validated(found: Relations) -> Relations:
-    """The relations without those of nodes with themselves, of which a warning tells. Raises ValueError if others are wrong."""
+    """The relations without self-loops, about which it warns. Raises ValueError for other invalid relations."""
     names, edges, weights = found[:3]
     if (loops := edges[:, 0] == edges[:, 1]).any():  # lists of hypernyms often have some
         name = names[edges[int(loops.argmax()), 0]]
-        text = f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: these edges are ignored."
+        text = f"graph has {int(loops.sum())} self-loop(s), e.g. at {name!r}: these edges are ignored."
         warnings.warn(text, stacklevel=3)
         edges, weights = edges[~loops], weights[~loops]
     if not len(edges):
-        raise ValueError(f"graph must have at least one edge, but has none (its number of nodes is {len(names)}).")
+        raise ValueError(f"graph must have at least one edge, but has none (number of nodes: {len(names)}).")
     if (bad := ~((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))).any():
         u, v = (names[i] for i in edges[bad.argmax()])
         raise ValueError(
@@ -250,7 +244,7 @@ def _validated(found: Relations) -> Relations:
         )
     name, times = Counter(map(str, names)).most_common(1)[0]
     if times > 1:
-        raise ValueError(f"The nodes of graph must have different names, but two are written {name!r}.")
+        raise ValueError(f"The nodes of graph must have different names as text, but two are called {name!r}.")
     return found._replace(edges=edges, weights=weights)
 
 
@@ -280,17 +274,17 @@ def sorted_nodes(edges: np.ndarray, names: list[Any]) -> list[int]:
         raise ValueError(f"graph must have no cycles, but {names[error.args[1][0]]!r} is among its own ancestors.") from error
 
 
-# ---------------------------------------------------------------- distances and trees
-
-
 def shortest_paths(adjacency: csr_array, sources: np.ndarray | int | None = None) -> np.ndarray:
     """Lengths of the shortest paths from the sources (all nodes by default) to all nodes, (m, n), or (n,) from one."""
     return np.asarray(dijkstra(adjacency, directed=False, indices=sources))
 
 
 def rooted(adjacency: csr_array, root: int) -> Tree:
-    """The tree of shortest paths from `root` (of a tree: the tree). Children are in the order of their numbers, which
-    begins after the number of the grandparent, so that the cyclic order around a node is the same for every root."""
+    """The tree of shortest paths from `root`; for a tree, the tree itself.
+
+    Children are in cyclic order of their numbers, starting after that of their grandparent, so that the cyclic order around a
+    node is the same for every root.
+    """
     depth, parent = dijkstra(adjacency, directed=False, indices=root, return_predecessors=True)
     n, parent = len(depth), np.where(parent < 0, -1, parent).astype(np.int64)
     child, length = np.flatnonzero(parent >= 0), np.zeros(n)
@@ -305,7 +299,7 @@ def rooted(adjacency: csr_array, root: int) -> Tree:
 
 
 def centre(adjacency: csr_array) -> int:
-    """The middle of a longest path (in a graph with cycles: of a long one)."""
+    """The node in the middle of a longest path (in a graph with cycles: of a long path)."""
     far = int(np.argmax(shortest_paths(adjacency, 0)))
     depth, parent = dijkstra(adjacency, directed=False, indices=far, return_predecessors=True)
     path = [int(np.argmax(depth))]

@@ -20,12 +20,12 @@ from .base import GraphEmbedding
 from .descent import COINCIDENT, Ball, add_pair_gradients, factors, squared_differences_of_factors
 from .graphs import as_relations, sorted_nodes
 
-LONGEST_STEP = 1.0  # A point moves no farther in one batch: the gradient is valid only near the point.
-BURN_IN, START = 0.1, 1e-3  # Factor of the learning rate in the first epochs, and size of the random start: the paper's.
-# New nodes have epochs of their own, at rates that fall from 1 to 0: large steps are stable, since the other nodes do not
-# move. On held-out mammals, 500 epochs end no better.
+LONGEST_STEP = 1.0  # The largest step of a point in one batch: the gradient is valid only near the point.
+BURN_IN, START = 0.1, 1e-3  # The factor of the learning rate in the first epochs, and the size of the random start, as in [1].
+# Epochs of `transform`, at learning rates that fall from 1 to 0: such large steps are stable because the other nodes do not
+# move. On held-out mammals, 500 epochs are no better.
 NEW_EPOCHS = 200
-MOST_RANKED = 1 << 14  # Of more nodes with relations, a sample of this size is ranked, which leaves an error below 1 %.
+MAX_RANKED = 1 << 14  # Of more nodes with relations, a sample of this size is ranked, which leaves an error below 1 %.
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -160,10 +160,10 @@ class PoincareEmbedding(GraphEmbedding):
     def _epoch(
         self, x: np.ndarray, related: np.ndarray, pairs: np.ndarray, rate: float, rng: np.random.Generator, fixed: int = 0
     ) -> float:
-        """One pass over some related pairs; moves the points x (n, d+1) but the first `fixed`. Returns the mean loss."""
+        """One pass over `pairs`, which moves the points x (n, d+1) except the first `fixed`. Returns the mean loss."""
         n, far, order, total = len(x), self._largest_radius(), rng.permutation(len(pairs)), 0.0
-        keys = np.union1d(related @ [n, 1], np.arange(n) * (n + 1))  # a node is no negative of itself either
-        points = Ball.of(x)  # anew in each epoch: in thousands of moves, rounding would separate δ from 1 - |z|^2
+        keys = np.union1d(related @ [n, 1], np.arange(n) * (n + 1))  # nor is a node its own negative sample
+        points = Ball.of(x)  # in each epoch again: over thousands of steps, rounding would separate δ from 1 - |z|^2
         for start in range(0, len(order), self.batch_size):
             u, v = pairs[order[start : start + self.batch_size]].T
             w = rng.integers(n, size=self.negatives)
@@ -186,7 +186,7 @@ class PoincareEmbedding(GraphEmbedding):
 
 
 def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
-    """For every node a node of the fit: itself, one that it is related to, or one of its neighbours'."""
+    """For every node, a node of the fit to start at: itself, one that it is related to, or the anchor of a related new node."""
     anchor = np.append(np.arange(n_known), np.full(len(names) - n_known, -1))
     u, v = np.concatenate([new, new[:, ::-1]]).T
     while (anchor < 0).any():
@@ -201,7 +201,8 @@ def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
 def batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
     """Sum of the losses of m relations, and its gradient in the frames of the points u (m), v (m) and negatives w (k).
 
-    `counted` (m, m + k) marks in each row the v and those w that are not related to u."""
+    `counted` (m, m + k) marks in each row the v and those w that are not related to u.
+    """
     m = len(counted)
     rows, columns, own = slice(m), slice(m, None), np.arange(m)
     left, right = factors(points.z)
@@ -217,9 +218,6 @@ def batch_loss(points: Ball, counted: np.ndarray) -> tuple[float, np.ndarray]:
     gradient = np.zeros_like(points.z)
     add_pair_gradients(gradient, points, right, rows, columns, pull / (root * cosh * deltas), square)
     return float(np.sum(np.log(total * growth[own, own] ** 2))), gradient
-
-
-# ---------------------------------------------------------------- relations
 
 
 def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
@@ -286,7 +284,7 @@ def _ranked(x: np.ndarray, pairs: np.ndarray, rng: np.random.Generator) -> Recon
     """`reconstruction` of points x (n, d+1) of the hyperboloid, for sorted pairs."""
     nodes, start = np.unique(pairs[:, 0], return_index=True)
     stop = np.append(start[1:], len(pairs))
-    chosen = np.sort(rng.choice(len(nodes), MOST_RANKED, replace=False)) if len(nodes) > MOST_RANKED else np.arange(len(nodes))
+    chosen = np.sort(rng.choice(len(nodes), MAX_RANKED, replace=False)) if len(nodes) > MAX_RANKED else np.arange(len(nodes))
     ranks, total, precision = 0.0, 0, 0.0
     for rows, block in distance_blocks(x[nodes[chosen]], x):
         for k, d in zip(chosen[rows], block, strict=True):

@@ -14,13 +14,15 @@ from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
 from ..geometry import ModelName, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from ..geometry._arrays import to_numpy
-from .descent import MOST_NODES, TARGET_PAIRS, Adam, Ball, Targets
+from .descent import MAX_ALL_PAIRS, TARGET_PAIRS, Adam, Ball, Targets
 from .distortion import LARGEST_IN_BALL, Search, best_of
 
-CHECKED_ROWS = 64  # Above MOST_NODES rows, the distances of this many unseen rows to all decide whether Y improved: 1 % error.
-SOFTNESS = 0.01  # A tenth of the distortions that pictures have: the kinks of |e| are smooth, the objective nearly the same.
-# One descent in tangent coordinates, with steps that fall from RATE to a hundredth of it. On fresh hierarchies of 255 to 511
-# points, 2000 steps from 0.03 or 0.05 were as good as three descents with other rates; the mammals gain 0.6 % from 4000.
+# Above MAX_ALL_PAIRS rows, the distances of this many unseen rows to all rows decide whether Y improved, with an error of 1 %.
+CHECKED_ROWS = 64
+SOFTNESS = 0.01  # |e| is replaced by sqrt(e^2 + SOFTNESS^2), smooth at 0. Usual distortions are ten times as large.
+# The descent in tangent coordinates: its number of steps, and the first step size, which falls to a hundredth. On new
+# hierarchies of 255 to 511 points, 2000 steps from 0.03 or 0.05 were as good as three descents with other step sizes; 4000
+# steps lower the distortion of the mammals by 0.6 %.
 STEPS, RATE = 4000, 0.05
 
 
@@ -94,7 +96,9 @@ def refine(
     Y = to_numpy(Y)
     y = to_numpy(check_rows(Y, coordinates, name="Y", min_rows=2).all())
     if (far := float(np.max(radius(y)))) > LARGEST_IN_BALL:
-        raise ValueError(f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin, but reaches {far:.1f}. Centre it.")
+        raise ValueError(
+            f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin, but has a point at distance {far:.1f}. Centre Y."
+        )
     if metric == "precomputed":
         x = coordinates.scale * check_distances(check_array(X, dtype=np.float64, input_name="X"), "X")
     else:
@@ -103,13 +107,13 @@ def refine(
         raise ValueError(f"X and Y must have the same number of rows, but have {len(x)} and {len(y)}.")
 
     def targets_of(order: np.ndarray, count: int) -> Targets:
-        """The distances from the first `count` rows of an order to all."""
+        """The distances from the first `count` rows of `order` to all rows."""
         rows = order[:count]
         distances = x[rows] if metric == "precomputed" else pairwise_distance(x[rows], x)
         distances[np.arange(count), rows] = 0.0  # rounding must not make a point a pair with itself
         return Targets(distances[:, order], order)
 
-    order, all_pairs = rng.permutation(len(y)), len(y) <= MOST_NODES
+    order, all_pairs = rng.permutation(len(y)), len(y) <= MAX_ALL_PAIRS
     targets = targets_of(order, len(y) if all_pairs else max(CHECKED_ROWS, TARGET_PAIRS // len(y)))
     if not targets.distances.any():
         raise ValueError("X must contain two different points, but all its distances are 0.")
@@ -124,8 +128,8 @@ def refine(
 
 def _search(y: np.ndarray, search: Search, tol: float, progress: Progress) -> np.ndarray:
     """The points y (n, K+1), in the order of the targets of the search, after two descents."""
-    # The first is in the tangent space at the origin, where a small step moves a far point past many others. Steps in the
-    # frames of the points leave the order of the branches around the origin as it is, and with it most false neighbours.
+    # The first descent is in the tangent space at the origin, where a small step moves a far point past many others. Steps in
+    # the frames of the points hardly change the order of the branches around the origin, and so keep most false neighbours.
     rate = RATE * min(1.0, float(search.targets.distances.mean()))  # steps on nearly flat points are shorter
     v, steps = np.asarray(from_hyperboloid(y, "tangent")), min(STEPS, search.max_iter)
     mover = Adam(v.shape)
@@ -134,7 +138,7 @@ def _search(y: np.ndarray, search: Search, tol: float, progress: Progress) -> np
         u = v / np.maximum(r, 1e-300)
         gradient, _ = search.descent.gradient(Ball.of(to_hyperboloid(v, "tangent")), 0.0, SOFTNESS)
         along = np.sum(gradient * u, axis=1, keepdims=True) * u
-        # the exponential map keeps radial lengths and multiplies those across by sinh(r) / r
+        # the exponential map preserves radial lengths and multiplies perpendicular ones by sinh(r) / r
         across = (gradient - along) * np.where(r > 0, np.sinh(r) / np.maximum(r, 1e-300), 1.0)
         v += rate * 0.01 ** (k / steps) * mover.step(along + across)
         if (k + 1) % 100 == 0:

@@ -22,13 +22,13 @@ from .base import GraphEmbedding, check_scale, rounded
 from .descent import Ball, Targets
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
 
-GRID = 16  # Number of scales that are compared; then half as many around the best.
-SHORT_EDGE = 0.05  # Length of the median edge at the smallest of them.
+GRID = 16  # Number of scales that are compared first; then half as many around the best.
+SHORT_EDGE = 0.05  # Length of the median edge at the smallest scale.
 FARTHEST_LEAF = 100.0  # Radius of the deepest leaf at the largest scale. Paths that part beyond radius 36 coincide in float64.
 TUNING_PAIRS = 1 << 17  # Number of pairs on which scales are compared.
-MOST_OPTIMISED = 256  # More directions than this are random ones, which are nearly as good.
-EQUAL_DIRECTIONS = 1e-20  # If unit vectors have a smaller squared difference, rounding has spoilt its direction.
-SHARPNESS = (3.0, 30.0)  # First and last sharpness of the repulsion: if it is large, only the smallest distance counts.
+MAX_OPTIMISED = 256  # Beyond this number, directions are random, which is nearly as good.
+EQUAL_DIRECTIONS = 1e-20  # Below this squared difference, two unit vectors count as equal: the difference is rounding error.
+SHARPNESS = (3.0, 30.0)  # First and last sharpness of the repulsion. The larger it is, the more the smallest distance counts.
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -46,7 +46,7 @@ class SarkarEmbedding(GraphEmbedding):
     n_components : int, default=2
         Dimension of the space, at least 2.
     scale : "auto" or float, default="auto"
-        Length of an edge of weight 1, in the space of the estimator's curvature. "auto" takes the one with the least
+        Length of an edge of weight 1, in the space of the estimator's curvature. "auto" selects the scale with the least
         distortion, measured on the rounded coordinates.
     max_radius : "auto", float or None, default="auto"
         Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
@@ -115,7 +115,7 @@ class SarkarEmbedding(GraphEmbedding):
         elif (reached := farthest(tree, d, scale)) > far:
             raise ValueError(
                 f"scale {self.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {reached:.4g}, "
-                f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', at most about "
+                f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', a scale of at most about "
                 f"{scale / coordinates.scale * far / reached:.3g}, or a larger max_radius (None: the largest of the model)."
             )
         x = construct(tree, d, scale, far)
@@ -125,13 +125,13 @@ class SarkarEmbedding(GraphEmbedding):
 
 
 def farthest(tree: Tree, d: int, scale: float) -> float:
-    """The largest radius of the construction; a bound of it if that is beyond all models."""
+    """The largest radius of a point of the construction, or an upper bound if no model can represent that radius."""
     deepest = scale * float(tree.depth.max())
     return deepest if deepest > LARGEST_RADIUS else float(radius(construct(tree, d, scale)).max())
 
 
 def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tree:
-    """The tree itself, rooted in its middle, or a spanning tree whose distances are close to those of the graph."""
+    """A spanning tree whose distances are close to those of the graph; for a tree, the tree itself, rooted in its middle."""
     if graph.is_tree or root is not None:
         return rooted(graph.adjacency, centre(graph.adjacency) if root is None else root)
     some, light = targets.thinned(TUNING_PAIRS), minimum_spanning_tree(graph.adjacency)
@@ -157,7 +157,7 @@ def search_scale(
     far: float,
     log: Callable[[str], None] = lambda _: None,
 ) -> float:
-    """The length of an edge of weight 1 at which a layout of the tree has the least distortion, rounding included."""
+    """The scale (length of an edge of weight 1) at which a layout of the tree has the least distortion after rounding."""
     targets = targets.thinned(TUNING_PAIRS)
 
     def loss(scale: float) -> float:
@@ -177,7 +177,7 @@ def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarr
     n, parents = len(tree.parent), tree.parent
     x, back = np.tile(origin(d), (n, 1)), np.zeros((n, d))  # back: the direction of the parent, in the frame of the node
     count = np.bincount(parents[parents >= 0], minlength=n) + (parents >= 0)  # directions taken around each node
-    turns = np.random.default_rng(0)  # so that a tree of few branches does not lie in a plane of the space
+    turns = np.random.default_rng(0)  # random rotations, so that a tree of few branches does not lie in a plane
     for hops, children in enumerate(tree.levels[1:]):
         turn = np.linalg.qr(turns.standard_normal((d, d)))[0] if d > 2 else np.eye(d)
         parent = parents[children]
@@ -211,7 +211,7 @@ def spread_directions(count: int, d: int) -> np.ndarray:
         vectors = np.eye(count, d) - (np.arange(d) < count) / max(count, 2)
     else:
         vectors = np.random.default_rng(0).standard_normal((count, d))
-        for sharpness in SHARPNESS if count <= MOST_OPTIMISED else ():
+        for sharpness in SHARPNESS if count <= MAX_OPTIMISED else ():
             arguments = (count, d, sharpness)
             vectors = minimize(_repulsion, vectors.ravel(), arguments, jac=True, method="L-BFGS-B").x.reshape(count, d)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -2,8 +2,8 @@
 
 Points are complex numbers in the Poincaré disk. Every node has an arc of the ideal circle, which the arcs of its children
 divide in order. Seen from its parent, the arc of a node is a cone of less than half a turn, hence convex. If every node
-lies inside its cone, then the cones of its children, whose apex it is, lie inside that cone and share nothing but the
-apex. So no two edges cross, at any edge lengths.
+lies inside its cone, then the cones of its children, whose apex it is, lie inside that cone and share only the apex.
+Therefore no two edges cross, whatever their lengths.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from .distortion import Search, best_of
 from .graphs import Tree, as_graph, centre, rooted
 from .sarkar import search_scale
 
-FARTHEST = 17.0  # Up to this radius float64 coordinates of the disk resolve the margins between edges; Klein's up to 8.5.
-MOST_LEVELS = 20_000  # Levels of the tree that restorations of the layout may visit in all, which takes some seconds.
+MAX_RADIUS = 17.0  # Up to this radius, float64 coordinates of the disk resolve the margins between edges; Klein's up to 8.5.
+MAX_LEVELS = 20_000  # The number of levels of the tree that all calls of `restore` may visit, which takes some seconds.
 WIDEST_CONE = 0.98 * np.pi  # A cone of half a turn is not convex.
-MARGIN = 0.05  # The direction of a node keeps this fraction of its cone from either side.
-LEAST_SHARE = 0.2  # A child keeps at least this fraction of its share of the angle, however its siblings push.
-# Shares of the angle go by leaves to this power. On 12 random trees of four kinds the distortion was .066, .058, .053, .052 and
-# .054 (geometric means) for the powers 0, 0.3, 0.5, 0.7 and 1.
+MARGIN = 0.05  # The direction of a node is at least this fraction of its cone away from either side.
+MIN_SHARE = 0.2  # A child keeps at least this fraction of its share of the angle, wherever its siblings move.
+# The share of the angle of a child is proportional to its number of leaves to this power. On 12 random trees of four kinds the
+# distortion was .066, .058, .053, .052 and .054 (geometric means) for the powers 0, 0.3, 0.5, 0.7 and 1.
 LEAF_POWER = 0.7
-SHORTEST_EDGE = 1e-6  # The shortest edge that the disk resolves in float64 at the largest radius that is allowed.
-SPACING = 0.05  # A node's largest radius is smaller than its children's by this, so that an edge to them has a length.
+SHORTEST_EDGE = 1e-6  # The shortest edge that float64 coordinates of the disk resolve at MAX_RADIUS.
+SPACING = 0.05  # The largest radius of a node is smaller than that of its children by this, so that edges have positive length.
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -99,7 +99,7 @@ class TreeEmbedding(GraphEmbedding):
 
     # a point of the Klein model at radius r has the norm of a point of the Poincaré ball at radius 2r
     _radii: ClassVar[dict[str, tuple[float, float]]] = {
-        model: (shown, FARTHEST * shown / RADII["poincare"][0]) for model, (shown, _) in RADII.items()
+        model: (shown, MAX_RADIUS * shown / RADII["poincare"][0]) for model, (shown, _) in RADII.items()
     }
 
     root: Any = None
@@ -118,7 +118,7 @@ class TreeEmbedding(GraphEmbedding):
         targets = Targets.of(graph, rng)
         tree = rooted(graph.adjacency, centre(graph.adjacency) if self.root is None else graph.row(self.root))
         layout, order, node, step = PlanarLayout(tree, far), targets.order, np.argsort(targets.order), count(1)
-        every = 1 + steps * len(tree.levels) // MOST_LEVELS
+        every = 1 + steps * len(tree.levels) // MAX_LEVELS
 
         def constrain(points: Ball) -> Ball:
             k = next(step)
@@ -142,13 +142,13 @@ def _disk(z: np.ndarray) -> Ball:
 
 
 class PlanarLayout:
-    """Crossing-free layouts of one tree within radius `far`, and the way back to one after the points have moved."""
+    """Crossing-free layouts of a tree within radius `far`: `construct` makes one, `restore` finds one near given points."""
 
     def __init__(self, tree: Tree, far: float) -> None:
         n, parent = len(tree.parent), tree.parent
         self.tree, self.root = tree, int(tree.levels[0][0])
         leaves, height, self.first_leaf, self.last_leaf = np.zeros(n), np.zeros(n, dtype=np.int64), np.arange(n), np.arange(n)
-        self.first, self.last, self.until = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), np.ones(n)
+        self.first, self.last, self.cumulative = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), np.ones(n)
         for node in reversed(tree.levels[1:]):
             above = parent[node]
             leaves[node] += leaves[node] == 0
@@ -160,23 +160,23 @@ class PlanarLayout:
             weight = leaves[node] ** LEAF_POWER
             total, family = np.cumsum(weight), np.cumsum(first) - 1
             before = (total - weight)[first][family]
-            # share of the parent's angle up to and including a child, 1 for a last child
-            self.until[node] = np.where(last, 1.0, (total - before) / (total[last][family] - before))
+            # the share of the parent's angle up to and including a child, 1 for a last child
+            self.cumulative[node] = np.where(last, 1.0, (total - before) / (total[last][family] - before))
         self.largest = np.tanh((far - min(SPACING, far / 2 / height.max()) * height) / 2)  # |z| of each node
         self.side = np.ones(n, dtype=complex)  # the ideal point between a node and its next sibling
 
     def construct(self, scale: float) -> np.ndarray:
-        """Every edge `scale` times as long as in the tree and in the middle of its cone; shorter where the radius ends."""
+        """The layout (n,) with edges in the middle of their cones, `scale` times as long as in the tree within the radius."""
         places = np.ones((3, len(self.side)), dtype=complex)
         places[0, self.root] = 0.0
         size = np.tanh(np.maximum(scale * self.tree.length, SHORTEST_EDGE) / 2)
         for node in self.tree.levels[1:]:
             cone = self._cone(node, places)
-            self._put(node, places, cone, self.until[node] * cone.width, size[node])
+            self._put(node, places, cone, self.cumulative[node] * cone.width, size[node])
         return places[0]
 
     def restore(self, z: np.ndarray) -> np.ndarray:
-        """The nearest layout, node by node from the root: the node turned around its parent into its cone."""
+        """A layout (n,) near points z (n,): from the root on, each node is rotated around its parent into its cone."""
         places = np.stack([z, np.ones_like(z), np.ones_like(z)])
         z = places[0]  # a view: points below a level are those that were given
         z[self.root] *= min(1.0, self.largest[self.root] / max(abs(z[self.root]), SHORTEST_EDGE))
@@ -184,29 +184,29 @@ class PlanarLayout:
         for node in self.tree.levels[1:]:
             cone = self._cone(node, places)
             first, last = (cone.direction(z[leaf[node]]) for leaf in (self.first_leaf, self.last_leaf))
-            # the side between two siblings stays where it is unless both of the leaves next to it lie beyond
+            # the side between two siblings stays unless the leaves next to it, of either sibling, both lie beyond it
             side = np.median([last, np.roll(first, -1), cone.direction(self.side[node])], axis=0)
-            least = LEAST_SHARE * self.until[node]
+            least = MIN_SHARE * self.cumulative[node]
             family = 2.0 * np.cumsum(self.first[node])  # keeps the running maximum within siblings
             width = np.maximum(cone.width, 1e-300)  # cones of many levels may be so narrow that rounding leaves nothing
-            beyond = np.maximum.accumulate((side / width - least).clip(0, 1 - LEAST_SHARE) + family) - family
+            beyond = np.maximum.accumulate((side / width - least).clip(0, 1 - MIN_SHARE) + family) - family
             stop = np.where(self.last[node], 1.0, beyond + least) * cone.width
-            size = np.maximum(np.abs(seen(z[node], cone.apex)), np.tanh(SHORTEST_EDGE / 2))
+            size = np.maximum(np.abs(to_origin(z[node], cone.apex)), np.tanh(SHORTEST_EDGE / 2))
             self._put(node, places, cone, stop, size, (first + last) / 2, cone.direction(z[node]))
         return z
 
     def _cut(self, z: np.ndarray) -> np.ndarray:
         """The ideal point between the last child of the root and the first, where the angles around the root begin."""
-        p, old = z[self.root], seen(self.side[self.tree.levels[1][-1]], z[self.root])
-        last, first = (np.angle(seen(z[leaf[self.root]], p) / old) for leaf in (self.last_leaf, self.first_leaf))
-        cut = carried(old * np.exp(1j * np.median([last, first, 0.0])), p)
+        p, old = z[self.root], to_origin(self.side[self.tree.levels[1][-1]], z[self.root])
+        last, first = (np.angle(to_origin(z[leaf[self.root]], p) / old) for leaf in (self.last_leaf, self.first_leaf))
+        cut = from_origin(old * np.exp(1j * np.median([last, first, 0.0])), p)
         return np.asarray(cut / np.abs(cut))
 
     def _cone(self, node: np.ndarray, places: np.ndarray) -> Cone:
-        """The cones of the parents of some nodes. The rows of `places` are points, beginnings and ends of their arcs."""
+        """The cones at the parents of some nodes. The rows of `places` (3, n) are points, and beginnings and ends of arcs."""
         parent = self.tree.parent[node]
         z, begin, end = places[:, parent]
-        begin, end = seen(begin, z), seen(end, z)
+        begin, end = to_origin(begin, z), to_origin(end, z)
         turn = 2 * np.pi
         return Cone(z, begin / np.abs(begin), np.where(parent == self.root, turn, np.angle(end / begin) % turn))
 
@@ -220,8 +220,8 @@ class PlanarLayout:
         middle: Any = None,
         angle: Any = None,
     ) -> None:
-        """Write the places of a level: cones that end at `stop`, around `middle` where they are too wide, the nodes at
-        `angle` and tanh(distance/2) = `size` from their parents, or as near to that as cone and radius allow."""
+        """Set the places of a level. Cones end at `stop`, and are narrowed around `middle` if they are too wide. Nodes are at
+        `angle` and tanh(distance/2) = `size` from their parents, or as close to that as cone and radius allow."""
         self.side[node] = cone.ideal(stop)
         start = np.where(self.first[node], 0.0, np.roll(stop, 1))
         middle, angle = ((start + stop) / 2 if turn is None else turn for turn in (middle, angle))
@@ -233,11 +233,11 @@ class PlanarLayout:
         R, inner = self.largest[node] ** 2, np.abs(p) ** 2
         b = (p.conj() * u).real * (1 - R)
         most = (np.sqrt(b * b + (1 - R * inner) * (R - inner)) - b) / (1 - R * inner)
-        places[:, node] = carried(np.minimum(size, most) * u, p), cone.ideal(start), cone.ideal(stop)
+        places[:, node] = from_origin(np.minimum(size, most) * u, p), cone.ideal(start), cone.ideal(stop)
 
 
 class Cone(NamedTuple):
-    """The arcs of some nodes as seen from them; angles are counted from the beginning of the arc."""
+    """Arcs of the ideal circle as cones at nodes; angles are measured from the beginning of the arc."""
 
     apex: np.ndarray
     zero: np.ndarray  # the direction in which the arc begins, a unit number
@@ -245,23 +245,24 @@ class Cone(NamedTuple):
 
     def direction(self, z: np.ndarray) -> np.ndarray:
         """The angle of points, from -π + width/2 to π + width/2."""
-        angle = np.angle(seen(z, self.apex) / self.zero) % (2 * np.pi)
+        angle = np.angle(to_origin(z, self.apex) / self.zero) % (2 * np.pi)
         return np.asarray(np.where(angle > np.pi + self.width / 2, angle - 2 * np.pi, angle))
 
     def unit(self, angle: np.ndarray) -> np.ndarray:
+        """The unit number in the direction of an angle."""
         return np.asarray(self.zero * np.exp(1j * angle))
 
     def ideal(self, angle: np.ndarray) -> np.ndarray:
-        """The ideal point in a direction."""
-        point = carried(self.unit(angle), self.apex)
+        """The ideal point in the direction of an angle."""
+        point = from_origin(self.unit(angle), self.apex)
         return np.asarray(point / np.abs(point))
 
 
-def seen(z: np.ndarray, p: np.ndarray) -> np.ndarray:
+def to_origin(z: np.ndarray, p: np.ndarray) -> np.ndarray:
     """z after the translation of the disk that takes p to 0."""
     return np.asarray((z - p) / (1 - p.conj() * z))
 
 
-def carried(z: np.ndarray, p: np.ndarray) -> np.ndarray:
+def from_origin(z: np.ndarray, p: np.ndarray) -> np.ndarray:
     """z after the translation of the disk that takes 0 to p."""
     return np.asarray((z + p) / (1 + p.conj() * z))

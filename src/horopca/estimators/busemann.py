@@ -23,7 +23,7 @@ from .fitting import check_starts, check_stopping, log
 from .whitening import ALL_COINCIDE, Whitener
 
 DIRECTION_STARTS = 6  # Starts for each direction by default, the best of eight times as many candidates.
-DIRECTION_ROWS = 1 << 13  # Of more points, a random sample of this size is searched.
+DIRECTION_ROWS = 1 << 13  # The search uses a random sample of at most this many rows.
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -149,13 +149,13 @@ class BusemannWhitener(Whitener):
         q, xp = self._directions, array_namespace(c)
         K, d = q.shape
         level = xp.exp(c)  # t - s.q, which is linear in the point
-        if K > d:  # solved, in least squares if there are more equations than unknowns
+        if K > d:  # solved for the point, in the sense of least squares if there are more equations than unknowns
             return lift(level @ from_numpy(np.linalg.pinv(np.column_stack([np.ones(K), -q])).T[:, 1:].copy(), c))
         _, kappa, U, _ = spine = spine_from_ideal_points(q)
         solved = np.linalg.inv(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ U.T]))
         kept = level @ from_numpy(solved.T.copy(), c)
         pole, across = kept[:, 0], kept[:, 1:]
         square = pole**2 - 4 * kappa * (1 + dot(across, across))
-        square = xp.where(square > 0, square, xp.zeros_like(square))  # no such point: the nearest
+        square = xp.where(square > 0, square, xp.zeros_like(square))  # if no point has these coordinates, the nearest one
         r = ((pole + finite_root(square)) / 2)[:, None]
         return unslide(xp.concat([across, xp.ones_like(r)], axis=1) / r, spine)

@@ -1,4 +1,4 @@
-"""The number of components: what is kept of held-out rows for each number, and what chance would add."""
+"""The number of components: what each number preserves of held-out rows, and what a component would add by chance."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ RuleName = Literal["null", "one_se"]
 
 NEIGHBOURS = 10  # The number of nearest neighbours that are compared, or a third of the fold if that is less.
 DEFAULT_MAX_COMPONENTS = 10  # The largest number of components by default.
-MOST_ROWS = 1 << 12  # A random sample of this size is used if there are more rows.
-THOROUGH_COMPONENTS = 3  # Up to this many components, which cost little, a joint `HoroPCA` is searched as a separate fit does.
+MAX_ROWS = 1 << 12  # A random sample of this size is used if there are more rows.
+THOROUGH_COMPONENTS = 3  # Up to this many components, which take little time, the search is that of a separate joint fit.
 
 Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
 
@@ -77,7 +77,7 @@ class ComponentCurve(NamedTuple):
         mean, error = self.distortion.mean, self.distortion.error
         best = int(np.argmin(mean))
         found = {"one_se": 1 + int(np.argmax(mean <= mean[best] + error[best]))}
-        if len(self.null):  # all of those that were compared but perhaps the last
+        if len(self.null):  # of the components that were compared, only the last may add no more than chance
             more = self.added[: self.null.shape[1]] > self.null.max(axis=0)
             found["null"] = 1 if self.n_dimensions == 1 else int(np.sum(more))
         return found
@@ -125,7 +125,7 @@ def component_curve(
     n_jobs: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> ComponentCurve:
-    """What is kept of unseen rows for each number of components, and what chance would add.
+    """What each number of components preserves of unseen rows, and what a component would add by chance.
 
     Components are fitted to the training rows of each fold and measured on the others. Each component is also compared with
     chance, as in parallel analysis: copies of the points keep their distances from the mean and their images on the previous
@@ -152,10 +152,10 @@ def component_curve(
         "null": the components that add more to the variance of the points than to that of any copy, at most one less than
         there are dimensions. It uses the variance about the mean for every objective; with the robust one it
         warns that a few distant points may count as a component. "one_se": the fewest whose distortion is within one standard
-        error of the least; distortion falls with every component, so these are often all.
+        error of the least; distortion falls with every component, so this is often the largest number.
     copies : int, default=19
-        The number of copies for each component; 0 makes none. If there is no component left, "null" finds one by chance about
-        once in ``copies + 1`` times.
+        The number of copies for each component; 0 makes none. If the data has no further component, the probability that
+        "null" finds one is about ``1 / (copies + 1)``.
     random_state : int, RandomState, Generator or None, default=0
         Seeds the folds, the copies and the sample of many rows.
     n_jobs : int or None, default=None
@@ -189,8 +189,8 @@ def component_curve(
     estimator._check_parameters()
     if rule == "null" and estimator.objective == "robust":
         warn_caller(
-            "rule='null' compares the plain variance, in which a few far points may be a component, though the objective is "
-            "robust. Use rule='one_se', or leave such points out."
+            "rule='null' compares the variance, in which a few distant points may count as a component, although the objective "
+            "is robust. Use rule='one_se', or drop such points."
         )
     if isinstance(X, Rows):  # those of `HoroPCACV`, perhaps with weights
         rows = X
@@ -199,9 +199,9 @@ def component_curve(
     n, d, rng = rows.shape[0], rows.shape[1] - 1, check_generator(random_state)
     members = None if groups is None else group_numbers(groups, n)
     if members is not None and members.max() + 1 == n:
-        warn_caller(f"groups keeps no rows together: each of its {n} groups has one row.")
+        warn_caller(f"groups has no effect: each of its {n} groups has one row.")
     some = np.arange(n) if rows.weights is None else np.flatnonzero(rows.weights)
-    some = some if len(some) <= MOST_ROWS else np.sort(rng.choice(some, size=MOST_ROWS, replace=False))
+    some = some if len(some) <= MAX_ROWS else np.sort(rng.choice(some, size=MAX_ROWS, replace=False))
     x = rows.take(some)
     folds = make_folds(x, cv, members, some, n, int(rng.integers(2**31)))
     fewest = min(len(seen) for seen, _ in folds)
@@ -262,7 +262,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
 def _held_out(
     estimator: HyperbolicReduction, coordinates: Coordinates, K: int, others: np.ndarray, x: np.ndarray
 ) -> np.ndarray:
-    """The measures (3, 2, K) of `_measures` on unseen points x, among them and across to the others that maps are fitted to."""
+    """The measures (3, 2, K) of maps fitted to `others`, for the distances among unseen points x and from these to `others`."""
     before = [_without_diagonal(pairwise_distance(x)), pairwise_distance(x, others)]
     found = []
     for image in _maps(estimator, coordinates, K, others):
@@ -280,7 +280,7 @@ def _without_diagonal(distances: np.ndarray) -> np.ndarray:
 
 def _measures(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
     """Distortion, share of the variance and of the neighbours kept, of distances (n, m) from some points to others."""
-    if not before.any():  # points closer than float64 can express
+    if not before.any():  # all points are equal to rounding
         return 0.0, 1.0, 1.0
     k = min(NEIGHBOURS, before.shape[1] // 3)
     kept = np.nan

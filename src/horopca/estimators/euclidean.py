@@ -12,7 +12,7 @@ class EuclideanPCA(LinearReduction):
     """Principal component analysis of Poincaré ball coordinates, as if the ball were flat.
 
     The points are moved to their Fréchet mean first, and the components pass through it, so that projections stay in the ball.
-    It is a baseline: near the boundary, where most hyperbolic data lies, straight lines of the ball keep little.
+    It is a baseline: near the boundary, where most hyperbolic data lies, such projections preserve little.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class EuclideanPCA(LinearReduction):
     See Also
     --------
     TangentPCA : PCA of the logarithms at the mean, which accounts for the curvature.
-    HoroPCA : projects along horospheres, which keeps distances better.
+    HoroPCA : projects along horospheres, which preserves distances better.
 
     Examples
     --------
@@ -57,5 +57,5 @@ class EuclideanPCA(LinearReduction):
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
-        # W z in the ball is W s / (1 + |s'|^2 / 2(1+t)) on the hyperboloid, s' the part that W drops: exact at the boundary
+        # the point W z of the ball has the space part W s / (1 + rest / 2(1+t)): this form loses no digits near the boundary
         return 1 / (1 + rest / (1 + t) / 2)

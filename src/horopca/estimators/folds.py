@@ -14,7 +14,7 @@ Fold = tuple[np.ndarray, np.ndarray]  # rows for training and for testing
 
 
 def group_numbers(groups: Any, n: int) -> np.ndarray:
-    """Validate groups. Returns the number of the group of each of n rows."""
+    """Validate groups, and return them as numbers (n,) from 0."""
     named = np.asarray(groups)
     if named.shape != (n,):
         raise ValueError(f"groups must name one group for each of the {n} rows, but has shape {named.shape}.")
@@ -28,12 +28,12 @@ def group_numbers(groups: Any, n: int) -> np.ndarray:
 
 
 def make_folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, some: np.ndarray, n: int, seed: int) -> list[Fold]:
-    """The folds of points x (m, d+1), which are the rows `some` (m,) of n rows. `groups` (n,) has the group of each row."""
+    """The folds of points x (m, d+1), the rows `some` (m,) of n rows; `groups` (n,) are the groups of all rows."""
     alike = np.unique(x, axis=0, return_inverse=True)[1].ravel()
     if isinstance(cv, Integral):
         units = alike if groups is None else groups[some]
         what = "different rows" if groups is None else "groups"
-        why = f" (the number of {what}), a splitter of scikit-learn's, or splits"
+        why = f" (the number of {what}), a scikit-learn splitter, or splits"
         splitter = GroupKFold(check_count("cv", cv, 2, len(np.unique(units)), why), shuffle=True, random_state=seed)
         folds = list(splitter.split(x, groups=units))
     else:
@@ -42,8 +42,8 @@ def make_folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, some: np.ndarr
         try:
             folds = [(number[np.asarray(a)], number[np.asarray(b)]) for a, b in check_cv(cv).split(number, None, groups)]
         except (IndexError, TypeError, ValueError) as error:
-            message = "cv must be a number of folds, a splitter that needs no classes, or splits, each two arrays of indices of"
-            raise ValueError(f"{message} the {n} rows, but: {error}") from None
+            expected = "a number of folds, a splitter that needs no classes, or splits: pairs of arrays of row numbers below"
+            raise ValueError(f"cv must be {expected} {n}. scikit-learn reports: {error}") from None
         folds = [(seen[seen >= 0], unseen[unseen >= 0]) for seen, unseen in folds]
     if len(folds) < 2:
         raise ValueError(f"cv must make at least 2 folds, for a standard error, but makes {len(folds)}.")

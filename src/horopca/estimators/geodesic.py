@@ -1,6 +1,6 @@
-"""The base of PGA and BSA: reductions by geodesic projection on a submanifold."""
+"""The base of PGA and BSA: reduction by geodesic projection on a submanifold."""
 
-# Annotations are evaluated here: see `LinearReduction`.
+# Annotations are evaluated here: see linear.py.
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
@@ -23,13 +23,13 @@ from .fitting import check_point, check_starts, check_stopping, in_model, log, s
 from .linear import LinearReduction
 
 HULL_ROWS = 1 << 13  # The search uses a random sample of at most this many rows.
-SAMPLED_TOL = 1e-6  # The smallest tolerance on a sample, whose own error is larger.
+SAMPLED_TOL = 1e-6  # The smallest tolerance for a search on a sample, whose sampling error is larger.
 HULL_STARTS = 8  # Starting points of each kind for n_init="auto".
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GeodesicReduction(LinearReduction):
-    """Projection to the nearest points of a geodesic submanifold. Subclasses choose the submanifold and what they report."""
+    """Projection to the nearest points of a totally geodesic submanifold, which subclasses choose by `_search`."""
 
     base_point: Any
     n_init: int | Literal["auto"] = "auto"
@@ -55,7 +55,7 @@ class GeodesicReduction(LinearReduction):
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, options, rng)
         frame = nested_frame(nested.bases, through=self.base_point is not None)
         frame[:, 1:] = frame[:, 1:] @ axes
-        # the point of the frame, and others at distance 1 along its directions: unlike these, points are translated exactly
+        # the point of the frame, and points at distance 1 along its directions: points are translated exactly, directions not
         points = translate(np.concatenate([frame[:1], np.cosh(1) * frame[0] + np.sinh(1) * frame[1:]]), base)
         turn, _, back = np.linalg.svd(translate_to_origin(points[1:], points[0])[:, 1:], full_matrices=False)
         self._store_map(rows, points[0], np.asarray(turn @ back))
@@ -65,7 +65,7 @@ class GeodesicReduction(LinearReduction):
         return search_ending(mean, nested, options)
 
     def _store_points(self, points: np.ndarray) -> None:
-        """Store what a subclass reports of the points (K+1, d+1), of which the first k+1 span the k-dimensional submanifold."""
+        """Store attributes that a subclass has for the points (K+1, d+1), of which the first k+1 span the k-th submanifold."""
 
     def _check_parameters(self) -> str:
         check_stopping(self)
@@ -75,7 +75,7 @@ class GeodesicReduction(LinearReduction):
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
-        # sinh^2 of the distance to the submanifold is what lies across it
+        # `rest` is sinh^2 of the distance to the submanifold
         return 1 / array_namespace(t).sqrt(1 + rest)
 
     def _residuals(self, rows: Rows) -> np.ndarray:
@@ -87,5 +87,5 @@ class GeodesicReduction(LinearReduction):
             across = rest + np.concatenate([np.cumsum(b[:0:-1] ** 2, axis=0)[::-1], np.zeros((1, len(rest)))])
             return np.asarray(np.sum(np.arcsinh(np.sqrt(np.maximum(across, 0))) ** 2, axis=1))
 
-        # a submanifold inside another is not nearer to the points; only rounding can violate the order
+        # the distance to a larger submanifold is not larger: only rounding can violate this order
         return np.minimum.accumulate(rows.fold(squares) / rows.shape[0] / rows.coordinates.scale**2)

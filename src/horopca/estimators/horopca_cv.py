@@ -1,4 +1,4 @@
-"""HoroPCA with as many components as the data supports."""
+"""HoroPCACV: HoroPCA with as many components as the data supports."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HoroPCACV(HoroPCA):
     Attributes
     ----------
     curve_ : ComponentCurve
-        What is kept for each number of components; ``curve_.sentence`` is the conclusion, and
+        What each number of components preserves; ``curve_.sentence`` is the conclusion, and
         `horopca.plots.plot_components` draws the curve.
     n_components_ : int
         The chosen number; 1, with a warning, if no component adds more than chance. A warning is also issued if rows look
@@ -55,7 +55,7 @@ class HoroPCACV(HoroPCA):
     See Also
     --------
     HoroPCA : the same with a fixed number of components.
-    horopca.metrics.component_curve : what is kept for each number of components.
+    horopca.metrics.component_curve : what each number of components preserves.
 
     References
     ----------

@@ -1,12 +1,12 @@
-"""The base of the linear reductions: K directions at a centre, and images that depend on K + 1 products with a point.
+"""The base of the linear reductions: K directions at a centre, and images that depend on K + 1 inner products with a point.
 
 Relative to the centre a point is (t, s). With b its coordinates along the directions, the space part of its image is
 
     factor(t, |b|^2, rest) b,       rest = |s|^2 - |b|^2 = t^2 - 1 - |b|^2
 
-or similar, rotated into the canonical frame of the images. Since t and b are products with the point, they are products with
-the user's own row (`Chunk`): many rows are mapped in about the time that it takes to read them. Rows whose products lose
-digits to cancellation are translated to the centre first.
+or similar, rotated into the canonical frame of the images. Since t and b are inner products with the point, they can be
+computed from the user's own row (`Chunk`), and many rows are mapped in about the time that it takes to read them. Rows whose
+products lose digits to cancellation are translated to the centre first.
 """
 
 # Annotations are evaluated here: `get_type_hints` of a subclass's constructor would look for their names in its module.
@@ -34,7 +34,7 @@ IMAGE_ERROR = 1e-9  # If the error of an image may be larger than this, its poin
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearReduction(HyperbolicReduction):
-    """Images from K directions at a centre. Subclasses choose the directions by `_scale`, the length of images by `_factor`."""
+    """Reduction by K directions at a centre. Subclasses choose directions by `_scale` and the length of images by `_factor`."""
 
     n_components: int | float | None = field(default=2, kw_only=False)
     model: ModelChoice = "poincare"
@@ -51,12 +51,12 @@ class LinearReduction(HyperbolicReduction):
 
     @staticmethod
     def _scale(t: Any) -> Any:
-        """The factors (n,) of s in the vectors whose principal axes are the components."""
+        """Factors (n,) for points at time t: the components are the principal axes of the vectors _scale(t) s."""
         raise NotImplementedError
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
-        """The length of the space part of the image of a point over that of b, shape (n,)."""
+        """The ratio (n,) of the length of the space part of an image to that of b."""
         return array_namespace(t).ones_like(t)
 
     def _store_map(self, rows: Rows, centre: np.ndarray, components: np.ndarray) -> None:
@@ -70,7 +70,7 @@ class LinearReduction(HyperbolicReduction):
         store_variances(self, kept, total)
 
     def _coordinates(self, x: Array) -> tuple[Array, Array, Array]:
-        """t (n,), b (K, n) and rest (n,) of points x (n, d+1) seen from the centre."""
+        """t (n,), b (K, n) and rest (n,) of points x (n, d+1) relative to the centre."""
         W, s = from_numpy(self.components_, x), x[:, 1:]
         b = s @ W.T
         dropped = s - b @ W
@@ -99,11 +99,11 @@ class LinearReduction(HyperbolicReduction):
         xp = array_namespace(chunk.t)
         vectors = boosted_to_origin(block_diag(1.0, self.components_), self._centre)
         error = ROUNDING * float(np.abs(vectors).sum(axis=1).max()) * chunk.t
-        with np.errstate(over="ignore", invalid="ignore"):  # the rows concerned are computed again below
+        with np.errstate(over="ignore", invalid="ignore"):  # such rows are computed again below
             y = chunk.products(from_numpy(vectors, chunk.t))
             t, square = y[0, :], xp.sum(y[1:, :] ** 2, axis=0)
             rest = t * t - 1 - square
-            lost = ~((t > 0) & (rest >= 0) & self._is_accurate(t, y[1:, :], rest, error))  # t < 0 is rounding
+            lost = ~((t > 0) & (rest >= 0) & self._is_accurate(t, y[1:, :], rest, error))  # rounding can make t < 0
         if not bool(xp.any(lost)):
             return t, y[1:, :], rest
         x = translate_to_origin(chunk.points(lost), from_numpy(self._centre, chunk.t))
@@ -118,7 +118,7 @@ class LinearReduction(HyperbolicReduction):
         return with_rows(images, far, self._frame.enter(y[far])) if bool(array_namespace(y).any(far)) else images
 
     def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
-        """Which products, each off by at most `error`, give an image that is off by at most IMAGE_ERROR."""
+        """A mask (n,): whether products with errors of at most `error` (n,) give an image with one of at most IMAGE_ERROR."""
         return error * t < IMAGE_ERROR / 4 * (1 + rest)
 
 
@@ -132,9 +132,9 @@ def sinh_of(t: Array) -> Array:
 def leading_axes(
     rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array], K: int, *, centred: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The mean (d,) and K principal axes (K, d) of vectors scale(t) s, for points (t, s) translated by a centre to the origin.
+    """The mean (d,) and K principal axes (K, d) of the vectors scale(t) s, for points (t, s) relative to a centre.
 
-    The axes are about 0, or about the mean if `centred`. The data fixes their signs, as in `principal_axes`.
+    The axes are about 0, or about the mean if `centred`. Their signs are determined by the data, as in `principal_axes`.
     """
     n, d = rows.shape[0], rows.shape[1] - 1
     x = rows.points(measured_rows(n))

@@ -5,10 +5,10 @@ from it. The hyperbolic support vector machine minimises, for labels y = +-1 and
 
     <w, w> / 2 + sum_i C_i hinge(asinh 1 - asinh(y_i <w, x_i>)),       <w, w> >= 0.
 
-We write w = (|v| sin phi, v), so that <w, w> = |v|^2 cos^2 phi: the problem is unconstrained, and smooth at the boundary of
-light-like w. The optimum is often there for a class that no hyperplane separates: the level sets are then horospheres. The
-corner of the hinge is rounded over a width that shrinks from stage to stage, and each stage is Newton's method with the exact
-Hessian, made positive by the absolute values of its eigenvalues.
+We write w = (|v| sin phi, v), so that <w, w> = |v|^2 cos^2 phi. In these parameters the problem is unconstrained, and smooth at
+the boundary of light-like w. The optimum is often there for a class that no hyperplane separates: the level sets are then
+horospheres. The corner of the hinge is rounded over a width that decreases from stage to stage, and each stage is Newton's
+method with the exact Hessian, whose eigenvalues are replaced by their absolute values.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .._optimize.lbfgs import ARMIJO
 
 MARGIN = float(np.arcsinh(1.0))  # The distance at which y <w, x> = 1 for a normal w of length 1.
 FIRST_WIDTHS = (0.1, 1e-2)  # Widths of the rounded corner of the hinge, for every start.
-LAST_WIDTHS = (1e-3, 1e-4)  # The same for the best start only.
-NO_GAIN, PATIENCE = 1e-13, 3  # Converged to rounding error: three steps in a row gain less than this fraction.
-SHORTEST_NORMAL = 1e-100  # This is added to |v|, so that v / |v| is defined at v = 0.
+LAST_WIDTHS = (1e-3, 1e-4)  # Further widths, for the best start only.
+NO_GAIN, PATIENCE = 1e-13, 3  # A search has converged to rounding error if three steps in a row gain less than this fraction.
+SHORTEST_NORMAL = 1e-100  # Added to |v|, so that v / |v| is defined at v = 0.
 
 
 def largest_margin(
     x: np.ndarray, side: np.ndarray, cost: np.ndarray, starts: np.ndarray, *, max_iter: int, tol: float
 ) -> tuple[np.ndarray, float, int, bool]:
-    """The normal (d+1,) of the best hyperplane from several starts, its value, its Newton steps, and whether they converged.
+    """The normal (d+1,) of the best hyperplane, its value, the number of Newton steps, and whether they converged.
 
     `side` (n,) is +1 or -1, and `starts` (S, d+1) are normals. A search ends when the gradient is below `tol` times the sum of
     the costs, at rounding, or after `max_iter` steps.
@@ -45,7 +45,7 @@ def largest_margin(
 
 
 def _parameters(w: np.ndarray) -> np.ndarray:
-    """Parameters theta of a normal w; one that is not space-like is replaced by a near one that is."""
+    """The parameters theta of a normal w; a w that is not space-like is replaced by a space-like one near it."""
     upright = np.linalg.norm(w[1:]) <= 1e-6 * abs(w[0])
     v = np.eye(1, len(w) - 1)[0] if upright else w[1:]
     return np.append(np.arcsin(np.clip(w[0] / np.linalg.norm(v), -0.95, 0.95)), v)

@@ -32,7 +32,7 @@ from .fitting import (
 from .linear import IMAGE_ERROR, LinearReduction
 
 EPS = float(np.finfo(float).eps)
-NEAR_COSH = 10.0  # A triangle is computed again if cosh(distance of the new centre) is larger; below, two digits are lost.
+NEAR_COSH = 10.0  # If cosh(distance of the new centre) is larger, R is computed again; below, it loses at most two digits.
 LARGE_ROUNDING = 1e-2  # A warning is issued if the rounding error of the largest coordinate exceeds this.
 
 
@@ -132,8 +132,6 @@ class HyperbolicMDS(LinearReduction):
         Y = self._frame.enter(self._located(_check_distances(rows, symmetric=False)))
         return rows.coordinates.from_hyperboloid(from_numpy(Y, rows.X), rows.X.dtype)
 
-    # ---- from points
-
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
         centre, R, reach = _balance_point(rows, self._mean)
@@ -142,14 +140,12 @@ class HyperbolicMDS(LinearReduction):
         self.centre_ = in_model(self, centre)
         self.departure_ = 0.0
         self._store_map(rows, centre, axes[:K])
-        unseen = 10 * EPS * sizes[0]  # rounding error hides smaller components
+        unseen = 10 * EPS * sizes[0]  # smaller singular values are rounding error
         _warn_of_rounding(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
         return mean_ending(mean)
 
     def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
         return error < IMAGE_ERROR / 4
-
-    # ---- from distances
 
     def _fit_distances(self, rows: Rows) -> Ending:
         D = _check_distances(rows, symmetric=True)
@@ -178,7 +174,7 @@ class HyperbolicMDS(LinearReduction):
 
     def _located(self, D: np.ndarray) -> np.ndarray:
         """Points (m, K+1) at distances D (m, n) from the points of the fit."""
-        # coordinates from the eigenvectors themselves would have the rounding errors of the farthest point everywhere
+        # coordinates read off the eigenvectors would all have the rounding error of the farthest point
         return lift(np.cosh(D) / np.exp(self._reach / 2) @ self._weights)
 
     inverse_transform = available_if(_has_points)(LinearReduction.inverse_transform)
@@ -186,7 +182,7 @@ class HyperbolicMDS(LinearReduction):
 
 
 def _check_distances(rows: Rows, *, symmetric: bool) -> np.ndarray:
-    """Validate rows of distances. Returns them at curvature -1."""
+    """Validate rows of distances, and return them at curvature -1."""
     D = check_distances(check_array(to_numpy(rows.X), dtype=np.float64), symmetric=symmetric)
     scale = rows.coordinates.scale
     if D.max() * scale > FARTHEST_IMAGE:
@@ -198,15 +194,15 @@ def _check_distances(rows: Rows, *, symmetric: bool) -> np.ndarray:
 
 
 def _balance_point(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from it, and the largest radius."""
-    # a triangle gives the point to as many digits as its distance from the centre allows: if it is far, again from there
-    R, reach = _triangle(rows)
+    """The point (d+1,) around which sum t s = 0, R of the points relative to it (see `_qr_factor`), and the largest radius."""
+    # the accuracy of the point decreases with its distance from the centre for which R was computed: if it is far, iterate
+    R, reach = _qr_factor(rows)
     centre, last = _time_like_point(R), np.inf
     if centre[0] < NEAR_COSH:
         return centre, boosted_to_origin(R, centre), reach
     centre = start
     for _ in range(20):
-        R, reach = _triangle(TranslatedPoints(rows, centre))
+        R, reach = _qr_factor(TranslatedPoints(rows, centre))
         step = _time_like_point(R)
         size = float(np.linalg.norm(step[1:]))
         if size < 1e-9 or (size < 1e-3 and size > last / 2):  # converged, or no longer shrinking because of rounding
@@ -216,7 +212,7 @@ def _balance_point(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _time_like_point(R: np.ndarray) -> np.ndarray:
-    """The point (d+1,) around which sum t s = 0, for points whose triangle is R."""
+    """The point (d+1,) around which sum t s = 0, from R of the points."""
     step = np.eye(1, R.shape[1])[0]
     for _ in range(50):
         moved = boosted_to_origin(R, step)
@@ -231,10 +227,10 @@ def _time_like_point(R: np.ndarray) -> np.ndarray:
     return np.asarray(step)
 
 
-def _triangle(x: Points) -> tuple[np.ndarray, float]:
-    """R (m, d+1), m at most d+1, upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
+def _qr_factor(x: Points) -> tuple[np.ndarray, float]:
+    """R (m, d+1) of the QR decomposition of the points, m at most d+1, up to a scale; and the largest radius of the points."""
 
-    def triangle(chunk: Chunk) -> tuple[float, np.ndarray]:
+    def factor(chunk: Chunk) -> tuple[float, np.ndarray]:
         peak = float(array_namespace(chunk.t).max(chunk.t))
         block = to_numpy(concat_time(chunk.t / peak, chunk.X * (chunk.factor / peak)[:, None]))
         return peak, np.asarray(np.linalg.qr(block, mode="r"))
@@ -243,12 +239,12 @@ def _triangle(x: Points) -> tuple[np.ndarray, float]:
         peak = max(a[0], b[0])
         return peak, np.asarray(np.linalg.qr(np.concatenate([R * (size / peak) for size, R in (a, b)]), mode="r"))
 
-    peak, R = x.fold(triangle, together)
+    peak, R = x.fold(factor, together)
     return R, float(np.log(2 * peak))
 
 
 def _warn_of_rounding(seen: int, K: int, hidden: float, reach: float) -> None:
-    """Warn if rounding hides components: only `seen` of K exceed it, and coordinates of size `hidden` may not."""
+    """Warn if rounding error hides components: only `seen` of K exceed it, and coordinates up to `hidden` may be lost."""
     if seen < K and hidden > LARGE_ROUNDING:
         warn_caller(
             f"HyperbolicMDS: the rounding error of cosh at points {reach:.0f} from the centre hides smaller components, and "

@@ -1,8 +1,8 @@
-"""Parallel analysis: what each component would add by chance, one component after another.
+"""Parallel analysis: how much variance each component would add by chance, one component after another.
 
-Copies of the points keep their distances from the mean and their images on the previous components, and have random directions
-otherwise. Rows of one group are rotated together, so that a group of similar rows is not taken for a component. A component
-counts if it adds more to the points than to any copy.
+Copies of the points have the same distances from the mean and the same images on the previous components, and random directions
+otherwise. Rows of one group are rotated together, so that a group of similar rows is not mistaken for a component. A component
+is supported if it adds more to the points than to any copy.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ..statistics import frechet_mean
 from .fitting import pair_variances
 from .horopca_fit import spine_images
 
-MOST_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
+MAX_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
 MEASURED_PAIRS = 1 << 16  # Variances are measured on this many pairs: their error is below a hundredth of a percent.
-# Rows look dependent if more than a share RARE of them are in a family, by a gap that a share RARE of independent rows has.
-# It must be more by EXCESS standard errors, a test at 5 %. `python -m benchmarks.trust dependence` prints error rates.
+# The size of a gap is such that a fraction RARE of independent rows has one. Rows look dependent if a larger fraction has one,
+# by at least EXCESS standard errors, a test at 5 %. `python -m benchmarks.trust dependence` prints error rates.
 RARE, EXCESS = 0.1, 1.645
-FAMILY = 32  # Families have at most this many rows, and at most a tenth of all rows: larger ones are clusters.
-GAP_ROWS = 1 << 9  # The gaps of this many random rows are measured: the error of their share is below 0.02.
+FAMILY = 32  # Families have at most this many rows, and at most a tenth of all rows: larger ones count as clusters.
+GAP_ROWS = 1 << 9  # Gaps are measured for this many random rows: the standard error of their fraction is below 0.02.
 DEPENDENT = "Rows look dependent, as in families of similar rows: pass groups= (the family or subtree of each row)"
 DEPENDENT_COMPONENTS = f"{DEPENDENT}, or families may be taken for components."
 
@@ -38,16 +38,17 @@ DEPENDENT_COMPONENTS = f"{DEPENDENT}, or families may be taken for components."
 def compare_with_chance(
     x: np.ndarray, K: int, copies: int, groups: np.ndarray | None, rng: np.random.Generator, run: Callable[..., list[Any]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that.
+    """The share of the variance that each component adds (K,), and what it adds to copies (copies, m).
 
-    `groups` (n,) are the numbers of the groups of the rows, of which each counts once in the centre of the rotations.
-    ``run(function, arguments)`` returns the results of calls.
+    m counts the components up to the first that adds no more than to a copy. `groups` (n,) are the numbers of the groups of the
+    rows; each group has the same weight in the centre of the rotations. ``run(function, arguments)`` returns the results of
+    calls.
     """
     if not copies:
         return np.full(K, np.nan), np.empty((0, 0))
-    some = rng.permutation(len(x))[:MOST_COPIED]
+    some = rng.permutation(len(x))[:MAX_COPIED]
     members = None if groups is None else np.unique(groups[some], return_inverse=True)[1]
-    # around the mean of rows, to which a large group is near and the others opposite, groups would not have random directions
+    # the mean of rows is near a large group, and opposite to the others: around it, groups would not have random directions
     weights = None if members is None else 1 / np.bincount(members)[members]
     x = translate_to_origin(x[some], frechet_mean(x[some], weights=weights).point)
     ((bases, added),) = run(_added, [(x, K)])
@@ -62,7 +63,7 @@ def compare_with_chance(
 @one_blas_thread()
 def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
     """Bases (k, d+1) of free spines of k = 0 .. K components of points x around their mean, and the share (K,) each adds."""
-    # free, because a single ideal point keeps little of any points, so that the second one would seem to add too much
+    # free spines, because a single ideal point keeps little variance of any data, so that the second would seem to add much
     bases, shares = [np.zeros((0, x.shape[1]))], [0.0]
     for _ in range(K):
         bases.append(_next_basis(x, bases[-1]))
@@ -78,7 +79,7 @@ def _added_by_chance(x: np.ndarray, before: np.ndarray, groups: np.ndarray | Non
 
 
 def _without_direction(x: np.ndarray, basis: np.ndarray, rng: np.random.Generator, groups: np.ndarray | None) -> np.ndarray:
-    """Copies of points x (n, d+1) with random directions, for rows or for groups, across the spine of a basis (k, d+1)."""
+    """A copy of points x (n, d+1) with random directions perpendicular to a spine, for each row or for each group."""
     Q = _directions(basis)
     along = x[:, 1:] @ Q.T @ Q
     rest = x[:, 1:] - along
@@ -95,13 +96,13 @@ def _without_direction(x: np.ndarray, basis: np.ndarray, rng: np.random.Generato
 
 
 def look_dependent(x: np.ndarray) -> bool:
-    """Whether points x (n, d+1) are in small families: whether too many rows have a gap between near and far neighbours.
+    """Whether points x (n, d+1) lie in small families: whether too many rows have a gap between near and far neighbours.
 
     Let r_k be the distance of a row to its k-th neighbour. For independent rows of a density that is smooth near the row, the
     spacings k log(r_{k+1} / r_k) are independent exponential variables of the same mean. At the end of a family one of them is
-    much larger than the others, and the row is as near to its last relative as that one is to its own. This is not so for a row
-    far out, whose neighbours lie towards the centre. Large clusters of independent rows have no gap among the neighbours that
-    are compared. Distances are those of tangent vectors at the mean.
+    much larger than the others, and the row is as near to the farthest row of its family as that one is to its own. The second
+    condition excludes a row far out, whose neighbours all lie towards the centre. Large clusters of independent rows have no
+    gap among the neighbours that are compared. Distances are those of tangent vectors at the mean.
     """
     v = from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent")
     most = min(len(v) // 10, FAMILY)
@@ -118,7 +119,7 @@ def look_dependent(x: np.ndarray) -> bool:
     bound = others * ((most / RARE) ** (1 / others) - 1)
     wide = gap > bound * (spacings.sum(axis=1) - gap) / others
     back = tree.query(v[rows[each, k]], np.arange(2, most + 2))[0]
-    mutual = back[each, k] >= r[each, k] * (1 - 1e-9)  # but for rounding
+    mutual = back[each, k] >= r[each, k] * (1 - 1e-9)  # equal distances may differ by rounding
     return bool(np.mean(wide & mutual) > RARE + EXCESS * np.sqrt(RARE * (1 - RARE) / len(some)))
 
 

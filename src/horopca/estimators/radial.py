@@ -1,4 +1,4 @@
-"""RadialPCA: keeps distances from the mean, and applies PCA to the directions."""
+"""RadialPCA: preserves distances from the mean, and applies PCA to the directions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .linear import IMAGE_ERROR, LinearReduction, leading_axes, sinh_of
 
 
 class RadialPCA(LinearReduction):
-    """Keep every distance from the Fréchet mean exactly, and apply PCA to the directions.
+    """Principal component analysis of directions at the Fréchet mean, which preserves every distance from it.
 
     Relative to the mean a point has a radius and a direction. The directions, which are unit vectors, are reduced to K
     dimensions by PCA and normalised again; the radii are unchanged. Most of a hyperbolic distance is the sum of two radii, so
@@ -44,7 +44,7 @@ class RadialPCA(LinearReduction):
     See Also
     --------
     TangentPCA : projects the radii with the directions.
-    HoroPCA : chooses the directions that keep the distances between points.
+    HoroPCA : chooses directions that preserve the distances between points.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class RadialPCA(LinearReduction):
     def _scale(t: Array) -> Array:
         """1 / sinh r for points at time t = cosh r, and 0 at the centre."""
         xp, sinh = array_namespace(t), sinh_of(t)
-        apart = sinh > 1e-7  # nearer points have no direction but rounding error
+        apart = sinh > 1e-7  # the directions of closer points are rounding error
         return xp.where(apart, 1 / xp.where(apart, sinh, xp.ones_like(sinh)), xp.zeros_like(sinh))
 
     def _centred_directions(self, b: Array, rest: Array) -> tuple[Array, Array]:
@@ -83,11 +83,11 @@ class RadialPCA(LinearReduction):
 
     def _images_from_coordinates(self, t: Array, b: Array, rest: Array) -> Array:
         size, centred = self._centred_directions(b, rest)
-        # a point in the mean direction has no direction left: it is mapped to the centre
+        # for a point in the mean direction, `centred` is 0: it is mapped to the centre
         return lift(unit(centred.T) * size[:, None])
 
     def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
-        # an error in b rotates the image, the more the smaller `centred` is; near the mean, an error in t changes the radius
+        # an error in b rotates the image by more if `centred` is small; near the mean, an error in t changes the radius
         xp = array_namespace(b)
         size, centred = self._centred_directions(b, rest)
         return (error * size < IMAGE_ERROR / 4 * xp.sqrt(xp.sum(centred * centred, axis=0))) & (

@@ -27,7 +27,7 @@ from .base import HyperbolicEstimator, new_fit
 from .fitting import check_stopping, check_weights, ending_after, fitted_coordinates, log, report_end
 from .margin import largest_margin
 
-AXES = 2  # Starts: hyperplanes perpendicular to this many principal axes, with either sign, and the Euclidean solution.
+AXES = 2  # The search starts from hyperplanes perpendicular to this many principal axes, besides the Euclidean solution.
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -77,7 +77,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     See Also
     --------
     BusemannWhitener : Euclidean features, for any classifier.
-    horopca.metrics.classification.compare_classifiers : this and others, cross-validated.
+    horopca.metrics.classification.compare_classifiers : cross-validates this and other classifiers.
 
     Notes
     -----
@@ -117,7 +117,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature.
         y : array of shape (n_samples,)
-            Their classes: numbers or text.
+            The classes of the points: numbers or text.
         sample_weight : array of shape (n_samples,), optional
             Factors on C for each point.
 
@@ -159,7 +159,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         return ending_after(mean, Ending(steps, bool(converged.all()), status, remedy))
 
     def decision_function(self, X: Any) -> Any:
-        """asinh <w, x>: positive on the side of the class, beyond asinh(1) = 0.88 outside the margin.
+        """asinh <w, x>: positive on the side of the class. Points with an absolute value above asinh(1) lie outside the margin.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
 def _starts(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """Normals (S, d+1) to start from: the Euclidean solution, and both sides of the first principal axes."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a start need not be the best
+        warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate solution is good enough for a start
         svm = LinearSVC(dual=False).fit(x[:, 1:] / x[:, :1], side, cost / cost.mean())
     across = np.eye(x.shape[1])[1 : AXES + 1]
     return np.vstack([np.append(-svm.intercept_, svm.coef_), across, -across])  # in the Klein ball, a.k + b = <(-b, a), x> / t
@@ -225,5 +225,5 @@ def check_labels(y: Any, n: int, *, fewest: int = 1, why: str = "") -> np.ndarra
         raise ValueError(f"y must have at least two classes, but all its {n} rows are of class {classes.tolist()[0]!r}.")
     if members.min() < fewest:
         rare = f"class {classes.tolist()[members.argmin()]!r} has {members.min()}"
-        raise ValueError(f"Each class of y must have at least {fewest} members{why}, but {rare}. Merge it or leave it out.")
+        raise ValueError(f"Each class of y must have at least {fewest} members{why}, but {rare}. Merge or drop such classes.")
     return np.asarray(y)

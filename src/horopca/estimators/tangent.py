@@ -9,9 +9,9 @@ from .linear import LinearReduction, sinh_of
 class TangentPCA(LinearReduction):
     """Principal component analysis in the tangent space at the Fréchet mean [1]_.
 
-    Every point x becomes the tangent vector at the mean that leads to it, of length d(mean, x). PCA reduces these vectors, and
-    the exponential map takes the result back to hyperbolic space. Distances from the mean along the components are kept;
-    distances between points far from the mean are not.
+    Every point x is represented by its logarithm at the mean, a tangent vector of length d(mean, x). PCA reduces these vectors,
+    and the exponential map takes the result back to hyperbolic space. Distances from the mean along the components are
+    preserved; distances between points far from the mean are not.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class TangentPCA(LinearReduction):
 
     See Also
     --------
-    HoroPCA : projects along horospheres, which keeps distances better.
-    RadialPCA : PCA of the directions alone, which keeps every distance from the mean.
+    HoroPCA : projects along horospheres, which preserves distances better.
+    RadialPCA : PCA of the directions alone, which preserves every distance from the mean.
     PGA : projects to geodesic submanifolds, of which this is the approximation.
 
     References
@@ -60,13 +60,13 @@ class TangentPCA(LinearReduction):
     def _scale(t: Array) -> Array:
         """r / sinh r for points at time t = cosh r."""
         xp, sinh = array_namespace(t), sinh_of(t)
-        near = sinh < 1e-4  # the next term of the series, of size r^4 / 100, is lost in rounding
+        near = sinh < 1e-4  # the next term of the series, about r^4 / 100, is below rounding error
         safe = xp.where(near, xp.ones_like(sinh), sinh)
         return xp.where(near, 1 - sinh * sinh / 6, xp.asinh(safe) / safe)
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
-        # b of a tangent vector is b r / sinh r, of length l; the space part of the point that it leads to has length sinh l
+        # in the tangent space the image is b r / sinh r; if the length of this vector is l, its space part has length sinh l
         xp = array_namespace(t)
         shrunk = TangentPCA._scale(t)
         length = xp.sqrt(square) * shrunk

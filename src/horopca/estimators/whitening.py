@@ -1,4 +1,4 @@
-"""Whitening: hyperbolic points as Euclidean features of zero mean and unit variance, for any learner."""
+"""Whitening: hyperbolic points as Euclidean features of zero mean and unit variance, for any estimator of scikit-learn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONSTANT = 1e-7  # A coordinate whose standard deviation is below this fraction 
 
 
 class Whitener(Transformer):
-    """Normalised coordinates of points relative to their Fréchet mean. Subclasses choose the coordinates."""
+    """Whitening of coordinates relative to the Fréchet mean. Subclasses choose the coordinates."""
 
     _reach_of_images = np.inf
 
@@ -34,21 +34,21 @@ class Whitener(Transformer):
 
     @abstractmethod
     def _coordinates(self, x: Array) -> Array:
-        """Coordinates (n, K) of points x (n, d+1) seen from the mean."""
+        """Coordinates (n, K) of points x (n, d+1) relative to the mean."""
 
     @abstractmethod
     def _points(self, c: Array) -> Array:
-        """Points (n, d+1) seen from the mean that have coordinates c (n, K)."""
+        """Points (n, d+1), relative to the mean, that have the coordinates c (n, K)."""
 
     def _fit_rows(self, rows: Rows) -> Ending:
         ending = ending_after(store_mean(self, rows), self._learn(rows))
 
         def triangle(chunk: Chunk) -> np.ndarray:
-            return _triangle(np.pad(to_numpy(self._coordinates(chunk.points())), ((0, 0), (1, 0)), constant_values=1))
+            return _qr_factor(np.pad(to_numpy(self._coordinates(chunk.points())), ((0, 0), (1, 0)), constant_values=1))
 
-        # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
-        # Cholesky factor of the covariance, without the digits that forming the covariance would lose
-        R = TranslatedPoints(rows, self._mean).fold(triangle, _triangle)
+        # R of the QR decomposition of (1, coordinates), updated block by block: its first row contains the mean, the rest the
+        # Cholesky factor of the covariance, with the digits that forming the covariance would lose
+        R = TranslatedPoints(rows, self._mean).fold(triangle, _qr_factor)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
         factor = R[1:, 1:] / np.sqrt(rows.shape[0])
@@ -63,7 +63,7 @@ class Whitener(Transformer):
         self.coordinate_scale_ = deviation / scale
         self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
         self._centre = R[0, 1:] / R[0, 0]
-        # turns features into centred coordinates
+        # the inverse of the whitening matrix: it maps features to centred coordinates
         self._colour = factor if getattr(self, "decorrelate", False) else np.diag(deviation)
         self.n_components_ = self._n_features_out = len(flat)
         return ending
@@ -160,6 +160,6 @@ class TangentWhitener(Whitener):
         return to_hyperboloid(c @ from_numpy(self.components_, c), "tangent")
 
 
-def _triangle(*blocks: np.ndarray) -> np.ndarray:
-    """The triangular factor of blocks of rows."""
+def _qr_factor(*blocks: np.ndarray) -> np.ndarray:
+    """R of the QR decomposition of the blocks of rows below each other."""
     return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))

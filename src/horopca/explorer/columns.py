@@ -1,4 +1,4 @@
-"""The pictures of a page and the columns that describe their points: classes, names, numbers, texts, images, sizes."""
+"""The pictures of a page, and the columns about their points: classes, names, numbers, texts, images, sizes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_frames(Y: Any, coordinates: Coordinates) -> list[np.ndarray]:
     if not is_several(Y):
         return [check_plane(Y, coordinates.model, coordinates.curvature)]
     if len(Y) == 1:
-        raise ValueError("Y must be one picture, an array, or several of the same points, but holds only one. Pass Y[0].")
+        raise ValueError("Y must be an array, or a list of several arrays of the same points, but the list has one. Pass Y[0].")
     frames = [check_plane(one, coordinates.model, coordinates.curvature, name=f"Y[{k}]") for k, one in enumerate(Y)]
     check_same_rows("Y", [len(y) for y in frames])
     return frames
@@ -47,15 +47,12 @@ def add_frames(header: Header, arrays: Arrays, frames: list[np.ndarray], titles:
     arrays |= {"x": y[:, 1], "y": y[:, 2]}
     if not earlier:
         if titles is not None:
-            raise ValueError("titles are those of several pictures, but Y is only one. The heading of the page is title=.")
+            raise ValueError("titles needs several pictures, but Y is only one. Pass title= for the heading of the page.")
         return
     called = one_per_point(titles, "titles", len(frames), "picture")
     header["titles"] = [str(one) for one in called or (f"{k} of {len(frames)}" for k in range(1, len(frames) + 1))]
     for k, before in enumerate(earlier):
         arrays |= {f"x-{k}": before[:, 1], f"y-{k}": before[:, 2]}
-
-
-# ---------------------------------------------------------------- columns
 
 
 def columns_of(values: Any, usual: str) -> dict[str, Any]:
@@ -103,7 +100,7 @@ def add_numbers(header: Header, arrays: Arrays, n: int, values: Any, sizes: Any)
 
 
 def ranges_of(values: np.ndarray) -> dict[str, tuple[float, float]]:
-    """The ends of a ramp on every scale that makes sense for the values."""
+    """The ends of a ramp for every scale that suits the values."""
     known = values[np.isfinite(values)]
     low, high = (known.min(), known.max()) if known.size else (0, 0)
     sensible = {"linear": True, "log": low > 0, "diverging": low < 0 < high}

@@ -40,7 +40,7 @@ def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.n
 
 
 def root_of_tree(edges: np.ndarray, n: int) -> int | None:
-    """The root, if the edges (m, 2), parent first, form one tree on all n rows; None otherwise. Cycles are not looked for."""
+    """The root, if the edges (m, 2), parent first, form one tree on all n rows; None otherwise. Cycles are not detected."""
     parents = np.bincount(edges[:, 1], minlength=n)
     roots = np.flatnonzero(parents == 0)
     return int(roots[0]) if len(roots) == 1 and len(edges) == n - 1 and parents.max(initial=0) == 1 else None

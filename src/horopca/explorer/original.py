@@ -26,14 +26,18 @@ EXACT_NODES = 1 << 11  # up to this many nodes of a graph, ranks are counted for
 SAMPLED = 512  # points whose ranks are counted if there are more than EXACT_NODES in a graph, or than EXACT_POINTS
 PAIRS = 1 << 22  # pairs on which the average distortion is measured: a second for points, two for a graph of 20,000 nodes
 
-# A measure: its name, whether high values are the good ones, and what it is.
+# For each measure: its name, whether high values are good, and its definition.
 MEASURES = {
     "false": (
         "Neighbours added",
         False,
-        "False neighbours: the share of the {k} nearest here that are not among the {k} nearest in the {before}.",
+        "False neighbours: the fraction of the {k} nearest in this picture that are not among the {k} nearest in the {before}.",
     ),
-    "lost": ("Neighbours lost", False, "The share of the {k} nearest in the {before} that are not among the {k} nearest here."),
+    "lost": (
+        "Neighbours lost",
+        False,
+        "The fraction of the {k} nearest in the {before} that are not among the {k} nearest in this picture.",
+    ),
     "trust": (
         "Trustworthiness",
         True,
@@ -44,7 +48,8 @@ MEASURES = {
 }
 
 
-# The distances from rows (m,) of the original to all its rows, (m, n); its points (n, d+1) and its graph (n, n), if it has any.
+# An original: a function from rows (m,) to the distances (m, n) from these to all rows; and its points (n, d+1) or its graph
+# (n, n), None if it has none.
 Original: TypeAlias = tuple[DistancesFrom, np.ndarray | None, csr_array | None]
 
 
@@ -81,7 +86,7 @@ def add_original(
     found["continuity"] = trust_by_rank(lambda rows: pairwise_distance(y[rows], y), some, there[some], n)
     _add_measures(header, arrays, found, k, n)
     if points is not None and points[:, 1:].size > STORED_NUMBERS:
-        header["omitted"] = f"no refit: the original has more than {STORED_NUMBERS:,} numbers"
+        header["omitted"] = f"no refit: the original has more than {STORED_NUMBERS:,} coordinates"
     elif points is not None:
         header["dimension"], arrays["original"] = points.shape[1] - 1, points[:, 1:].ravel()
     if total is not None:
@@ -111,11 +116,8 @@ def _add_lengths(arrays: Arrays, graph: csr_array) -> None:
         arrays["lengths"] = np.minimum(there, back).astype(np.float32)
 
 
-# ---------------------------------------------------------------- the forms of an original
-
-
 def check_original(original: Any, metric: MetricName, n: int, coordinates: Coordinates) -> Original:
-    """Validate the original of n points. Raises ValueError if its rows are not theirs."""
+    """Validate the original of n points. Raises ValueError if it does not have n rows."""
     check_choice("metric", metric, METRICS)
     if is_several(original):
         raise ValueError(
@@ -135,17 +137,14 @@ def check_original(original: Any, metric: MetricName, n: int, coordinates: Coord
         return lambda some: coordinates.scale * distances[some], None, None
     graph = csr_array(original, dtype=np.float64)
     if not (np.isfinite(graph.data).all() and (graph.data > 0).all()):
-        raise ValueError("original, as a graph, must have finite positive lengths of edges, but has others.")
+        raise ValueError("original, as a graph, must have finite positive lengths of edges, but some are not.")
     return lambda some: dijkstra(graph, directed=False, indices=some), None, graph
 
 
-# ---------------------------------------------------------------- neighbours and measures
-
-
 def neighbours_before(before: Original, k: int, here: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The k nearest of each point in the original, their distances, and those of the points `here`: three arrays (n, k).
+    """The k nearest neighbours of each point in the original, their distances, and those of the points `here`; each (n, k).
 
-    Of nodes at the same distance in a graph, which are many, those nearest in the picture y (n, 3) are taken.
+    In a graph many nodes are at the same distance: of these, those nearest in the picture y (n, 3) are chosen.
     """
     distances, x, graph = before
     if x is not None:
@@ -206,7 +205,7 @@ def average_change(before: DistancesFrom, y: np.ndarray, free_scale: bool) -> tu
 
 
 def _mean(values: np.ndarray, n: int) -> str:
-    """The mean as text, with its standard error where it is that of a sample of the n points."""
+    """The mean as text, with its standard error if the values are those of a sample of the n points."""
     known = values[np.isfinite(values)]
     if not known.size:
         return "unknown"
@@ -220,6 +219,6 @@ def _percent(value: float, error: float) -> str:
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """float32 with nine binary digits, a thousandth, for values that are only displayed: they compress to half the size."""
+    """Values as float32 rounded to nine binary digits, for display only: they compress to half the size."""
     bits = np.asarray(values, dtype=np.float32).view(np.uint32)
     return ((bits + 0x2000) & np.uint32(0xFFFFC000)).view(np.float32)

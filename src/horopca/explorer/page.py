@@ -1,4 +1,4 @@
-"""`explore`: validate the arguments, pack them, and write them into one HTML file."""
+"""`explore`: validates its arguments, and makes one HTML page that contains them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .original import add_original
 
 Layout = Literal["slider", "side"]
 LAYOUTS = get_args(Layout)
-LEAST_REACH = 1e-6  # If no point is farther from the centre than this, all are equal to rounding, and are not magnified.
-MOST_PANES = 4  # more are too narrow to work in
+MIN_REACH = 1e-6  # If no point is farther from the centre than this, all are equal to rounding, and the page does not zoom in.
+MAX_PANES = 4  # More panes would be too narrow.
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
-OTHER_SCRIPTS = ("main.js", "widget.js")  # the last part of the page's script, and one that is no part of it
-IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # comments and indents, which the page does not need
+OTHER_SCRIPTS = ("main.js", "widget.js")  # main.js is added last; widget.js is not part of the page
+STRIPPED = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # comments and indents, which the page does not need
 
 
 class Page:
@@ -70,7 +70,7 @@ class Page:
         self.distortion = distortion  #: Average distortion from the original to the picture; None without an original.
 
     def save(self, path: str | Path, force: bool = False) -> Path:
-        """Write the page to an ``.html`` file, whole or not at all; over an existing one only with ``force=True``."""
+        """Write the page to an ``.html`` file, completely or not at all, and replace an existing file only if `force`."""
         with atomic_output(path, force=force, formats=(".html", ".htm")) as temporary:
             temporary.write_text(self.html, encoding="utf-8")
         return Path(path)
@@ -212,8 +212,8 @@ def explore(
     frames = check_frames(Y, coordinates)
     check_choice("layout", layout, LAYOUTS)
     side = layout == "side"
-    if side and not 2 <= len(frames) <= MOST_PANES:
-        raise ValueError(f'layout="side" shows 2 to {MOST_PANES} pictures, but Y has {len(frames)}.')
+    if side and not 2 <= len(frames) <= MAX_PANES:
+        raise ValueError(f'layout="side" shows 2 to {MAX_PANES} pictures, but Y has {len(frames)}.')
     y, n, everything = frames[-1], len(frames[-1]), np.concatenate(frames)
     header: dict[str, Any] = {"unit": 1 / coordinates.scale, "ramps": RAMPS}
     header |= {"other": {"light": OTHER, "dark": DARK_OTHER}, "plain": {"light": COLOURS[0], "dark": DARK_COLOURS[0]}}
@@ -243,28 +243,25 @@ def explore(
 
 
 def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.ndarray]) -> None:
-    """Add where the page starts, in which model, and how far the points of all pictures are from there."""
+    """Add the initial view: its centre, its model, and the largest distance of a point in any picture from there."""
     seen = np.concatenate([translate_to_origin(frame, home) for frame, home in zip(frames, homes, strict=True)])
     reach = 1.05 * float(radius(seen).max())
-    header["home"], header["reach"] = homes[-1][1:].tolist(), reach if reach > LEAST_REACH else 0.5
+    header["home"], header["reach"] = homes[-1][1:].tolist(), reach if reach > MIN_REACH else 0.5
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
     if header["model"] == "equidistant":
         why = why_equidistant(seen)
         header["why"] = why[0].upper() + why[1:]
 
 
-# ---------------------------------------------------------------- the file
-
-
 def _assemble(title: str, data: str) -> str:
-    """Fill the template. The security policy lists the hashes of its style and script: the browser runs nothing else."""
+    """Fill the template. The security policy lists the hashes of the style and the script: the browser runs nothing else."""
     folder = files(__package__) / "assets"
 
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".js") and file.name not in OTHER_SCRIPTS)
-    script = '(() => {\n"use strict";\n' + "\n".join(IDLE.sub("", read(name)) for name in [*names, "main.js"]) + "})();\n"
+    script = '(() => {\n"use strict";\n' + "\n".join(STRIPPED.sub("", read(name)) for name in [*names, "main.js"]) + "})();\n"
     style = read("style.css")
     fields = {"title": html.escape(str(title).encode(errors="replace").decode()), "data": data}
     for name, text in (("style", style), ("script", script)):
@@ -273,9 +270,10 @@ def _assemble(title: str, data: str) -> str:
 
 
 def _pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    """The header, as JSON, and the arrays, compressed, in base64: no text in it can end the element that contains it.
+    """The header, as JSON, and the arrays, compressed and in base64, so that no text in them can close the HTML element.
 
-    Of each array all first bytes come first, then all second ones, and so on: signs and exponents compress well side by side.
+    An array is stored as byte planes: the first bytes of all elements, then the second bytes, and so on. Signs and exponents
+    compress better next to each other.
     """
     plan = [{"name": name, "type": array.dtype.str[1:], "length": array.size} for name, array in arrays.items()]
     text = json.dumps({**header, "arrays": plan}, separators=(",", ":"), allow_nan=False).encode()

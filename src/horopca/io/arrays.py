@@ -21,23 +21,26 @@ from .subprocess_reader import in_subprocess
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez from a plain array"
 HOLDS_OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
-HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
-HEADER = re.compile(  # without "a8" for "S8", of which NumPy warns, and without records, whose fields have types of their own
+HEADER_BYTES = 1 << 14  # The longest header that is read; that of a plain array has about 128 bytes.
+HEADER = re.compile(  # Excludes "a8", a name of "S8" that NumPy has deprecated, and structured arrays.
     r"\{(?=.*'descr': *'([<>|=]?[b-zA-Z?]\d*(?:\[\w+\])?)')(?=.*'fortran_order': *(True|False))(?=.*'shape': *\(([\d, ]*)\))"
 )
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
-DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": "?", "U8": "u1"}  # of safetensors
-DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
-TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Others allocate memory before their size is known.
+SAFETENSORS_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": "?", "U8": "u1"}
+SAFETENSORS_DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
+ROWS_PER_MAPPING = 1 << 10  # Scattered rows that are read from one memory map: each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
-LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
-JSON_BYTES = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
+MAX_SAFETENSORS_HEADER = 1 << 26  # Bytes; the limit of the format is a little higher.
+JSON_BYTES = 32  # Memory in bytes per byte of JSON: "{}," becomes a dictionary.
 
 _read_objects = in_subprocess("checkpoints", "read_objects", "numpy", "an archive of NumPy arrays", "io")
 
 
 def read_header(file: BinaryIO, path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether columns come first, and dtype of an array. (NumPy parses the header as Python, which fails in threads.)"""
+    """The shape of an array, whether it is in Fortran order, and its dtype.
+
+    The header is not parsed by NumPy, which evaluates it as Python and is not safe in threads.
+    """
     with format_errors(path, DAMAGED):
         version = np.lib.format.read_magic(file)
         size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
@@ -71,12 +74,12 @@ def _as_array(content: np.ndarray, path: Path) -> np.ndarray:
     with format_errors(path, DAMAGED):  # too few bytes, or more axes than NumPy allows
         numbers = content[head.tell() : head.tell() + math.prod(shape) * dtype.itemsize]
         if dtype.kind == "U" and (numbers.view(np.dtype("u4").newbyteorder(dtype.byteorder)) > sys.maxunicode).any():
-            raise ValueError("There is no such letter, and Python would fail.")
+            raise ValueError("The array has a code point beyond Unicode.")
         return numbers.view(dtype).reshape(shape, order="F" if fortran else "C")
 
 
 class Source(NamedTuple):
-    """A file of rows. It is mapped again for each read, so that none of its pages stay in memory."""
+    """A ``.npy`` file of points. It is mapped again for each read, so that none of its pages stay in memory."""
 
     path: Path
     shape: tuple[int, int]
@@ -107,11 +110,11 @@ class Source(NamedTuple):
         return np.array(X[start:stop])
 
     def take(self, indices: np.ndarray) -> np.ndarray:
-        parts = [indices[start : start + TAKEN_ROWS] for start in range(0, len(indices), TAKEN_ROWS)]
+        parts = [indices[start : start + ROWS_PER_MAPPING] for start in range(0, len(indices), ROWS_PER_MAPPING)]
         return np.concatenate([np.array(map_npy(self.path)[part]) for part in parts])
 
     def fingerprint(self) -> list[Any]:
-        """Values that differ for another file, and after a change: the system sets the time of the last change."""
+        """Values that identify the file and its version: path, inode, size, times of the last change, shape and dtype."""
         status = self.path.stat()
         times = [status.st_mtime_ns, status.st_ctime_ns]
         return [str(self.path.resolve()), status.st_ino, status.st_size, *times, *self.shape, self.dtype.str]
@@ -119,15 +122,15 @@ class Source(NamedTuple):
 
 @contextmanager
 def open_archive(path: Path, why: str) -> Iterator[tuple[list[str], Callable[..., bytes]]]:
-    """The names of the members of an archive, and a function that reads one. Errors inside raise FormatError with a reason."""
+    """The names of the members of an archive, and a function that reads one. Errors in the context become FormatErrors."""
     with format_errors(path, why), zipfile.ZipFile(path) as archive:
         budget = Budget(path)
 
         def read(name: str, most: float = math.inf) -> bytes:
             """The bytes of a member, or the first `most` of them."""
             info = archive.getinfo(name)
-            if info.compress_type not in METHODS:
-                raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
+            if info.compress_type not in COMPRESSIONS:
+                raise NotImplementedError(f"The compression method {info.compress_type} is not supported.")
             size = int(min(most, info.file_size))
             budget.claim(size)
             with archive.open(info) as member:
@@ -184,7 +187,7 @@ def read_safetensors(path: Path, key: str | None) -> Table:
     """A matrix of the file; the other tensors are not read."""
     with open(path, "rb") as file, format_errors(path, "is damaged, cut short, or not a safetensors file"):
         size = int.from_bytes(file.read(8), "little")
-        if not 2 <= size <= min(LONGEST_HEADER, path.stat().st_size - 8):
+        if not 2 <= size <= min(MAX_SAFETENSORS_HEADER, path.stat().st_size - 8):
             raise ValueError("The header is longer than the file.")
         Budget(path).claim(JSON_BYTES * size)
         header = json.loads(file.read(size))
@@ -193,16 +196,16 @@ def read_safetensors(path: Path, key: str | None) -> Table:
         X = matrix(_tensor(file, choose(matrices, key, path, "matrix"), path, 8 + size), path)
         contents = {name: entry["shape"] for name, entry in tensors.items()}
         for name, entry in tensors.items():
-            if all(k == 1 for k in entry["shape"]) and entry["dtype"] in DTYPES:
+            if all(k == 1 for k in entry["shape"]) and entry["dtype"] in SAFETENSORS_DTYPES:
                 contents[name] = float(_tensor(file, entry, path, 8 + size).item())
         return Table(X, contents=contents)
 
 
 def _tensor(file: BinaryIO, entry: dict[str, Any], path: Path, start: int) -> np.ndarray:
     """The array that an entry of the header describes; the offsets in it count from `start`."""
-    (begin, end), kind = entry["data_offsets"], DTYPES.get(entry["dtype"])
+    (begin, end), kind = entry["data_offsets"], SAFETENSORS_DTYPES.get(entry["dtype"])
     if kind is None:
-        raise FormatError(f"{path} holds numbers of the type {str(entry['dtype'])[:20]!r}, which are not read.")
+        raise FormatError(f"{path} holds a tensor of dtype {str(entry['dtype'])[:20]!r}, which is not supported.")
     if not 0 <= begin <= end <= path.stat().st_size - start:
         raise ValueError("The tensor is not in the file.")
     file.seek(start + begin)

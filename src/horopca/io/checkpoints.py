@@ -23,15 +23,16 @@ from .subprocess_reader import in_subprocess
 
 OLDEST_TORCH = (2, 6)  # Earlier versions could execute code with weights_only=True (CVE-2025-32434).
 MANIFOLDS = {"poincare": "poincare", "lorentz": "lorentz", "euclidean": "tangent"}
-# geoopt's manifolds: the model, the parameter with the curvature, and the curvature. The ball has an inverse softplus.
+# For each manifold of geoopt: the model, the name of its parameter, and the curvature as a function of the parameter. That of
+# the ball is the inverse softplus of -curvature.
 BALL, LORENTZ = "geoopt.manifolds.stereographic.manifold.PoincareBall", "geoopt.manifolds.lorentz.Lorentz"
 GEOOPT: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     BALL: ("poincare", "isp_c", lambda value: -np.logaddexp(0 * value, value)),
     LORENTZ: ("lorentz", "k", lambda value: -1 / value),
 }
 NAMES = ("objects", "labels", "names")
-NAMES_OF_KEYED = {"index_to_key", "index2word"}  # The attributes of gensim's vectors with their names, new and old.
-DEEPEST = 64  # Dictionaries within dictionaries that are searched.
+GENSIM_NAMES = {"index_to_key", "index2word"}  # The attribute with the names of the vectors, in gensim 4 and before.
+MAX_DEPTH = 64  # The deepest nesting of dictionaries that is searched.
 RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 
 read_checkpoint = in_subprocess("checkpoints", "read_torch", "torch", "a checkpoint of torch", "torch")
@@ -54,10 +55,10 @@ class Inert:
     def named(name: str) -> type[Inert]:
         return type("Inert", (Inert,), {"name": name[:200]})
 
-    def __call__(self, *args: Any) -> Inert:  # a partial function, as geoopt saves its parameters
+    def __call__(self, *args: Any) -> Inert:  # geoopt saves its parameters as partial functions
         return Inert(*args)
 
-    def __eq__(self, other: object) -> bool:  # torch calls what equals one of the classes that it was given
+    def __eq__(self, other: object) -> bool:  # torch calls an object only if it equals one of the allowed classes
         return isinstance(other, type) and issubclass(other, Inert)
 
     __hash__ = object.__hash__
@@ -96,7 +97,7 @@ def read_torch(path: Path, key: str | None) -> Table:
 
 
 def _stated(parameter: Any) -> dict[str, Any]:
-    """The model and the curvature of a parameter of geoopt; nothing for other values."""
+    """The model and the curvature of a parameter of geoopt; empty for other values."""
     parts = parameter.args if isinstance(parameter, Inert) else ()
     manifold = next((part for part in parts if isinstance(part, Inert) and part.name in GEOOPT), None)
     if manifold is None:
@@ -114,10 +115,10 @@ def _loaded(path: Path) -> Any:
         raise ImportError(f"{path} is a checkpoint, which needs torch 2.6 or later, but torch is {torch.__version__}.")
     zipped = zipfile.is_zipfile(path)
     unknown = torch.serialization.get_unsafe_globals_in_checkpoint(path) if zipped else []
-    # torch lists what is unknown in its zip format only, and never reads some modules, such as os
-    stand_ins: list[Any] = [(Inert.named(name), name) for name in unknown]
+    # torch lists unknown classes only for its zip format, and rejects some modules, such as os, in any case
+    placeholders: list[Any] = [(Inert.named(name), name) for name in unknown]
     why = "is damaged, not written by torch.save, or holds objects that are not read: save its state_dict or a tensor"
-    with format_errors(path, why, pickle.UnpicklingError), torch.serialization.safe_globals(stand_ins):
+    with format_errors(path, why, pickle.UnpicklingError), torch.serialization.safe_globals(placeholders):
         return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
 
 
@@ -130,7 +131,7 @@ def _items(content: Any) -> Iterator[tuple[str, Any, Any]]:
         tensor = _tensor(value)
         yield ".".join(name), value, tensor
         value = tensor.state if isinstance(tensor, Inert) else tensor
-        if isinstance(value, dict) and id(value) not in seen and len(name) < DEEPEST:
+        if isinstance(value, dict) and id(value) not in seen and len(name) < MAX_DEPTH:
             seen.add(id(value))
             waiting += [
                 ((*name, str(part)[:80]), item) for part, item in reversed(value.items()) if isinstance(part, str | int)
@@ -141,7 +142,7 @@ def _tensor(value: Any) -> Any:
     """The tensor that a foreign object wraps, or has the parts of, such as a parameter of geoopt; other values unchanged."""
     import torch
 
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         if not isinstance(value, Inert) or not value.args:
             return value
         first, *rest = value.args
@@ -171,10 +172,10 @@ def read_gensim(path: Path, key: str | None) -> Table:
         content = _Unpickler(file).load()
     parts = _state(content)
     keyed = [("", content), *((f".{name}", part) for name, part in parts.items() if isinstance(name, str))]
-    chosen = [(within, part, _state(part)[name]) for within, part in keyed for name in NAMES_OF_KEYED & _state(part).keys()]
+    chosen = [(within, part, _state(part)[name]) for within, part in keyed for name in GENSIM_NAMES & _state(part).keys()]
     if not chosen:
         raise FormatError(
-            f"{path} holds no vectors of gensim: expected a file written by KeyedVectors.save or the save of a model."
+            f"{path} holds no vectors of gensim: expected a file that KeyedVectors.save or a model's save has written."
         )
     within, found, names = chosen[0]
     vectors = _as_plain(found.state.get("vectors"))
@@ -194,7 +195,7 @@ def _state(value: Any) -> dict[Any, Any]:
 
 
 def read_objects(path: Path, member: str) -> Table:
-    """The words in an array of Python objects, which data frames have, of an ``.npz`` file."""
+    """The words in an array of Python objects of an ``.npz`` file, such as a column of a data frame."""
     with open_archive(path, DAMAGED) as (_, read):
         file = io.BytesIO(read(member))
     shape, *_ = read_header(file, path)
@@ -205,7 +206,7 @@ def read_objects(path: Path, member: str) -> Table:
 
 
 def _as_plain(value: Any) -> Any:
-    """The array of numbers, or the list of objects, that an inert object describes; other values unchanged."""
+    """The array of numbers, or the list of objects, that an `Inert` object describes; other values unchanged."""
     if not isinstance(value, Inert) or value.name not in RECONSTRUCT:
         return value
     _, shape, kind, fortran, content = value.state

@@ -56,7 +56,7 @@ def read_h5ad(path: Path, key: str | None) -> Table:
 
 
 def _stated(items: Mapping[str, Any]) -> dict[str, Any]:
-    """The model, the curvature and the column of the classes that a group of `uns` states."""
+    """The model, the curvature and the name of the column of classes in a group of `uns`."""
     stated = {name: items[name][()] for name in ("model", "curvature", LABEL_COLUMN) if is_array(items.get(name))}
     return {
         name: as_text(value) if isinstance(value, bytes | str) else float(value)
@@ -66,7 +66,7 @@ def _stated(items: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _column(item: Any, path: Path) -> list[str] | np.ndarray:
-    """A column of the observations as text, also of categories, or as numbers; empty for anything else."""
+    """A column of the observations, strings or categories as text and numbers as floats; empty for anything else."""
     parts = members(item, path)
     if {"codes", "categories"} <= parts.keys():
         categories = _texts(parts["categories"])
@@ -143,7 +143,7 @@ def write_h5ad(
 
 
 def _begin(file: Any, n: int, words: Mapping[str, Any]) -> None:
-    """Create the groups of an ``.h5ad`` file, and the table of observations."""
+    """Create the groups of an ``.h5ad`` file, with the tables of observations and of variables."""
     import h5py
 
     file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})

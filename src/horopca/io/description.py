@@ -36,12 +36,12 @@ class Description(NamedTuple):
 
 
 def describe(X: Any) -> Description:
-    """Find out which models the rows of X could belong to, and measure them.
+    """Determine which models the rows of X fit, and describe the rows.
 
-    Evidence distinguishes the models: Lorentz rows have the same ``t^2 - |s|^2``, the norms of a ball accumulate
-    below 1, and the only column of a half-space that is always positive is its last. If several models remain, ``model`` is
-    None, and only you can know: the rows could be points of a ball near its centre, Lorentz coordinates without their time, or
-    tangent vectors.
+    Models are distinguished by evidence: Lorentz rows have the same ``t^2 - |s|^2``, the norms of points of a ball accumulate
+    below 1, and in a half-space only the last column is always positive. If several models remain, ``model`` is None: the rows
+    could be points of a ball near its centre, Lorentz coordinates without their time, or tangent vectors, and only their
+    source can tell.
 
     Parameters
     ----------
@@ -83,21 +83,21 @@ def describe(X: Any) -> Description:
     candidates, evidence, stated = found.candidates, found.evidence, found.coordinates
     if own is not None:
         candidates, evidence, stated, fitting = (own.model,), "the manifold of X", own, {own.model: own}
-    rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # of a clipped norm
+    rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # relative, of a clipped norm
     radii: dict[str, list[np.ndarray]] = {model: [] for model in candidates if model in fitting}
-    marks, outermost = [], []
+    hashes, outermost = [], []
     for x in blocks():
         for model, parts in radii.items():
             parts.append(_radius(x, fitting[model]))
-        marks.append(_marks(x))
-        outermost.append(marks[-1][row_norms(x) >= found.largest_norm * (1 - rounding)])
+        hashes.append(_row_hashes(x))
+        outermost.append(hashes[-1][row_norms(x) >= found.largest_norm * (1 - rounding)])
     sharing = len(np.unique(np.concatenate(outermost)))
     return Description(
         n_rows=len(X),
         n_columns=X.shape[1],
         dtype=str(dtype),
         n_nonfinite=len(X) - found.n,
-        n_duplicates=found.n - len(np.unique(np.concatenate(marks))),
+        n_duplicates=found.n - len(np.unique(np.concatenate(hashes))),
         fits={model: model in fitting for model in found.fitting},
         candidates=candidates,
         evidence=evidence,
@@ -119,10 +119,10 @@ def _radius(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:
     return np.asarray(radius(coordinates.to_hyperboloid(x))) / coordinates.scale
 
 
-def _marks(x: np.ndarray) -> np.ndarray:
-    """A 64-bit hash of each row; different rows share one with a probability of about 1e-19."""
-    mark = np.zeros(len(x), dtype=np.uint64)
+def _row_hashes(x: np.ndarray) -> np.ndarray:
+    """64-bit hashes (n,) of rows; two different rows have the same with a probability of about 1e-19."""
+    found = np.zeros(len(x), dtype=np.uint64)
     for column in np.ascontiguousarray(x).view(np.uint64).T:
-        mark = (mark ^ column) * np.uint64(0x9E3779B97F4A7C15)
-        mark ^= mark >> np.uint64(29)
-    return mark
+        found = (found ^ column) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
+        found ^= found >> np.uint64(29)
+    return found

@@ -1,7 +1,8 @@
 """Shared by all formats: the results of reading, the error, the rule for memory, and helpers for messages.
 
-A file may take `BYTES_PER_BYTE` times its size on disk in memory, or `LEAST_BYTES` bytes if that is more. Readers check this
-before they allocate. Ordinary files need far less; a small file that claims to be huge, or that expands, raises a FormatError.
+Reading a file may take `BYTES_PER_BYTE` times its size on disk in memory, or `MIN_BYTES` bytes if that is more. Readers check
+this before they allocate. Ordinary files need far less; a small file that claims to be huge, or that expands when it is
+decompressed, raises a FormatError.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ CLASS_HEADERS = {"label", "labels", "class", "category"}  # A column of words wi
 NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # One with such a header holds names.
 LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
 PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Usual names of the points among other arrays.
-LEAST_BYTES = 1 << 28  # Bytes that any file may take.
+MIN_BYTES = 1 << 28  # Bytes that reading any file may take.
 BYTES_PER_BYTE = 16  # A larger file may take this multiple of its size: text of short words needs about 10.
 POINTER_BYTES = 8  # Bytes of an entry of a list.
 SHARED_WORDS = 1 << 16  # The first words of a file are stored once each: classes repeat, names do not.
@@ -39,7 +40,7 @@ class FormatError(ValueError):
 
     def __init__(self, message: str, keys: Iterable[str] = ()) -> None:
         super().__init__(printable(message))
-        self.keys = list(keys)  # if the file holds several arrays, and which one to read must be said
+        self.keys = list(keys)  # the arrays of the file, if it holds several and the caller has to choose one
 
 
 class Table(NamedTuple):
@@ -113,10 +114,10 @@ def _matching(headers: Sequence[str], columns: Sequence[str], path: Path) -> lis
 
 
 def _numbered(headers: Sequence[str], path: Path) -> Collection[str]:
-    """The headers of the coordinates: those of the one numbered series, such as x1, x2, x3; all of them if there is none.
+    """The headers of the coordinates: those of the only numbered series, such as x1, x2, x3; all headers if there is none.
 
-    Warns of the columns of numbers that are not in the series. Raises FormatError if there are several series, or a column
-    that may be the time of points of the hyperboloid.
+    Warns about columns of numbers that are not in the series. Raises FormatError if there are several series, or a column
+    that may be the time coordinate of points of the hyperboloid.
     """
     groups: dict[str, list[tuple[int, str]]] = {}
     for header in headers:
@@ -166,20 +167,20 @@ def existing(path: str | Path) -> Path:
 
 @contextmanager
 def named(path: Path, *, replace: bool = False) -> Iterator[None]:
-    """Give an error of the operating system the name of the file if it has none, or, when writing, another one."""
+    """Add the name of the file to an error of the operating system; if `replace`, in place of the name of a temporary file."""
     try:
         yield
     except OSError as error:
         if error.errno is not None and (replace or error.filename is None):
             raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
-        if replace and type(error) is OSError:  # of HDF5
+        if replace and type(error) is OSError:  # raised by HDF5
             raise OSError(f"{path} could not be written: {error}") from error
         raise
 
 
 @contextmanager
 def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
-    """Raise FormatError for the errors, by default all, that code or a library raises for a damaged or hostile file."""
+    """Convert the errors (by default all) that a reader or a library raises for a damaged or hostile file to FormatError."""
     known: tuple[type[Exception], ...] = (OSError, *(errors or [Exception]))
     try:
         with named(path):
@@ -187,7 +188,7 @@ def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[No
     except (FormatError, ImportError):
         raise
     except known as error:
-        # Without a number the error is a library's and about the content, not the disk. EINVAL: a seek before the beginning.
+        # An OSError without an errno comes from a library and is about the content. EINVAL: a seek before the beginning.
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         raise FormatError(f"{path} {why}.") from error
@@ -203,7 +204,7 @@ def printable(text: str) -> str:
 
 
 def listed(names: Iterable[str], none: str = "none") -> str:
-    """The first twenty names, for a message."""
+    """The first twenty names, separated by commas, for a message."""
     first = list(islice(names, 21))
     return printable(", ".join(name[:80] for name in first[:20]) + (", ..." if len(first) > 20 else "") or none)
 
@@ -211,14 +212,14 @@ def listed(names: Iterable[str], none: str = "none") -> str:
 def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, note: str = "") -> Any:
     """The array called `key`, the only array, or the one with a usual name of points."""
     if key is not None and key not in arrays:
-        raise FormatError(f"{path} has no {what} {key!r}; it holds {listed(arrays, 'none')}.")
+        raise FormatError(f"{path} has no {what} {key!r}; it holds {listed(arrays)}.")
     for choice in (key, *(arrays if len(arrays) == 1 else ()), *PREFERRED):
         if choice in arrays:
             return arrays[choice]
     if not arrays:
         raise FormatError(f"{path} holds no {what}{note}.")
     found = [f"{name} {tuple(array.shape)}" if hasattr(array, "shape") else name for name, array in arrays.items()]
-    raise FormatError(f"{path} holds {listed(found)}{note}: say which {what} to read with key=.", arrays)
+    raise FormatError(f"{path} holds {listed(found)}{note}: choose the {what} to read with key=.", arrays)
 
 
 def as_text(value: Any) -> str:
@@ -265,12 +266,9 @@ def matrix(values: np.ndarray, path: Path) -> np.ndarray:
     return values.astype(values.dtype.newbyteorder("=") if short else np.float64)  # half precision is kept
 
 
-# ---------------------------------------------------------------- memory
-
-
 @contextmanager
 def memory_limit(nbytes: float) -> Iterator[None]:
-    """Set the memory that each file may take while the context is open.
+    """Set the memory that reading a file may take, for all files that are read in the context.
 
     Parameters
     ----------
@@ -303,11 +301,11 @@ def memory_limit(nbytes: float) -> Iterator[None]:
 
 
 class Budget:
-    """The memory that one file may still take."""
+    """The memory that reading one file has taken, and its limit."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, path.stat().st_size
-        self.limit = _allowed.get() or max(LEAST_BYTES, BYTES_PER_BYTE * self.size)
+        self.limit = _allowed.get() or max(MIN_BYTES, BYTES_PER_BYTE * self.size)
         self.claimed = 0
         self._words: dict[str, str] = {}
 

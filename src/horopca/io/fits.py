@@ -33,16 +33,16 @@ from ..projections.horospherical import Slide
 from .arrays import read_members
 from .files import Budget, FormatError, as_text, existing, format_errors
 from .metadata import MEMBER
-from .output import atomic_output, to_disk
+from .output import atomic_output, fsync_file
 
-FORMAT = 3  # To be raised when an attribute changes its name or its meaning.
+FORMAT = 3  # Increase it when an attribute changes its name or its meaning.
 ESTIMATORS = tuple(
     name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform") and name != "HoroPCACV"
 )
 TUPLES: dict[str, Any] = {kind.__name__: kind for kind in (Frame, NestedBases, Reservoir, Slide, Spine)}
 TYPES = (np.ndarray, *TUPLES.values())  # Of the items of a list.
 TEXTS = ("activation_", "metric_", "model_", "objective_", "status_")  # The public attributes that are strings.
-UNIT_ERROR = 1e-6  # The tolerance for orthonormal vectors, which are saved with an error of 1e-15.
+UNIT_ERROR = 1e-6  # The tolerance for orthonormal vectors, far above their rounding error of 1e-15.
 TRIAL_RADII = (0.0, 0.1, 1.0, 5.0, 20.0, 100.0, 0.99 * LARGEST_RADIUS)  # The distances from the origin of points to map.
 
 
@@ -127,7 +127,7 @@ def load_fitted(path: str | Path) -> Any:
 
 
 def provenance(estimator: Any, basis: str | None = None) -> dict[str, Any]:
-    """Model, curvature, parameters that a file can hold, and variance ratios of an estimator."""
+    """The metadata of the images of an estimator: its model, curvature, plain parameters and variance ratios."""
     coordinates = {name: as_fitted(estimator, name) for name in ("model", "curvature")}
     params = {"basis": basis, "estimator": type(estimator).__name__, **estimator.get_params(deep=False)}
     plain = {name: value for name, value in params.items() if isinstance(value, bool | int | float | str | np.number)}
@@ -184,10 +184,11 @@ def write_members(path: Path, members: Mapping[str, Any]) -> None:
     """Write arrays to a new archive, and wait until it is on the disk."""
     with open(path, "xb") as file:  # an existing file or link is an error
         np.savez(file, **members)
-        to_disk(file)
+        fsync_file(file)
 
 
 def _from_header(header: dict[str, Any], members: Mapping[str, np.ndarray]) -> Any:
+    """The estimator that a header describes. Raises ValueError if it has an attribute that a fit does not set."""
     kind = getattr(estimators, header["class"])
     estimator = kind(**{key: _from_json(value, members) for key, value in header["params"].items()})
     for name, value in header["learnt"].items():
@@ -202,7 +203,7 @@ def _from_header(header: dict[str, Any], members: Mapping[str, np.ndarray]) -> A
 
 
 def _from_json(value: Any, members: Mapping[str, np.ndarray]) -> Any:
-    """The inverse of `_to_json`. Raises ValueError if a number is not finite, or a tuple is not what it should be."""
+    """The inverse of `_to_json`. Raises ValueError if a number is not finite, or a named tuple is invalid."""
     if not isinstance(value, dict):
         if isinstance(value, float) and not np.isfinite(value):
             raise ValueError("A number is not finite.")
@@ -240,14 +241,14 @@ def _check_orthonormal(rows: np.ndarray) -> None:
 
 
 def _check_maps(estimator: Any) -> None:
-    """Map points of all distances from the origin there and back. Raises ValueError if a coordinate is not finite."""
+    """Map points at the distances `TRIAL_RADII` from the origin, and back. Raises ValueError if an image is not finite."""
     if estimator.model != "auto":
         check_coordinates(estimator.model, estimator.curvature)
     columns, coordinates, n = estimator.n_features_in_, fitted_coordinates(estimator), len(TRIAL_RADII)
     if len(getattr(estimator, "feature_names_in_", range(columns))) != columns:
         raise ValueError("There must be as many names as columns.")
     estimator = copy(estimator)
-    for name in ("feature_names_in_", "_sklearn_output_config"):  # for an array in, an array out
+    for name in ("feature_names_in_", "_sklearn_output_config"):  # without these, an array is mapped to an array
         vars(estimator).pop(name, None)
     X = np.ones((n, columns))
     if getattr(estimator, "metric", None) != "precomputed":

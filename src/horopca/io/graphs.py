@@ -22,15 +22,15 @@ from .arrays import read_members
 from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, listed, printable
 from .subprocess_reader import in_subprocess
 from .text import beginning, ending, is_number, number, open_bytes, open_lines
-from .trees import read_newick
+from .trees import check_phyloxml, networkx_error, read_newick
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
-ATTRIBUTES = re.compile(r"\{[^{}]*\}$")  # networkx.write_edgelist appends the attributes to an edge.
+ATTRIBUTES = re.compile(r"\{[^{}]*\}$")  # networkx.write_edgelist writes the attributes of an edge after it.
 WEIGHT = re.compile(r"'weight': ([^,{}]+)")  # The length of an edge among its attributes.
 NODE_BYTES = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
-# The class of each format of sparse matrices, and the arrays beside "data".
+# For each format of sparse matrices, its class and the names of the arrays stored beside "data".
 SPARSE: dict[str, tuple[Any, ...]] = {
     kind: (cls, "indices", "indptr") for kind, cls in (("csr", csr_array), ("csc", csc_array), ("bsr", bsr_array))
 }
@@ -94,7 +94,7 @@ def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence
 
 
 def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
-    """A node and its descendants: the edges lead from children to parents."""
+    """The subgraph of a node and its descendants; edges lead from children to parents."""
     known = [*graph.names, *(graph.codes or [])]
     if root not in known:
         raise ValueError(f"root must be the name of a node of {path}, but {root!r} is not.")
@@ -113,8 +113,21 @@ def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
 
 _read_phyloxml = in_subprocess("trees", "read_phyloxml", "Bio", "a PhyloXML file", "trees")
 
-# Of each format: how it is read, with the relations of an ontology; endings that also choose it; the beginning of its files. A
-# file is in the first format that it matches. No pattern can match a text in two ways, which would take forever.
+
+def _read_xml(path: Path, relations: list[str]) -> EdgeList:
+    """The tree in a PhyloXML file. Other XML is rejected here, before Biopython is needed."""
+    check_phyloxml(path)
+    found: EdgeList = _read_phyloxml(path)
+    return found
+
+
+def _reject_gml(path: Path, relations: list[str]) -> EdgeList:
+    raise networkx_error(path, "gml")
+
+
+# For each format: its reader, which takes the relations of an ontology; extensions; and a pattern of the beginning of a file.
+# The first pattern that matches selects the format, or else the extension. No pattern can match a text in two ways, because
+# backtracking could take exponential time.
 GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.Pattern[str]], ...] = (
     (
         lambda path, _: read_newick(path),
@@ -126,18 +139,20 @@ GRAPHS: tuple[tuple[Callable[[Path, list[str]], EdgeList], tuple[str, ...], re.P
         (".obo", ".owl"),
         re.compile(r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|format-version:|\[Term\]'),
     ),
-    (lambda path, _: _read_phyloxml(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
+    (_read_xml, (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
+    (_reject_gml, (), re.compile(r'\s*(?:Creator\s+"[^"]*"\s*)?graph\s*\[')),
 )
-TREES = tuple(ending for _, endings, _ in GRAPHS for ending in endings)  # Endings of files that hold a tree or an ontology.
+TREES = tuple(ending for _, endings, _ in GRAPHS for ending in endings)  # The extensions of graphs, trees and ontologies.
 
 
 def graph_format(path: Path) -> Callable[[Path, list[str]], EdgeList] | None:
-    """How the tree or the ontology in a file is read, by the beginning of the file; None for other files."""
+    """The reader of the tree or the ontology in a file, by its beginning; None for other files."""
     head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
     return next((read for read, _, pattern in GRAPHS if pattern.match(head)), None)
 
 
 def _read_edges(path: Path) -> EdgeList:
+    """The graph in an edge list."""
     budget = Budget(path)
     position: dict[str, int] = {}
     ends, weights = array("q"), array("d")
@@ -209,7 +224,7 @@ def load_adjacency(path: Path) -> coo_array:
         if hasattr(matrix, "indptr"):  # a wrong index would be followed in memory, and SciPy checks few of an empty matrix
             matrix.check_format(full_check=True)
             if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
-                raise ValueError("The rows end before they begin.")
+                raise ValueError("indptr must not decrease.")
         return coo_array(matrix)
 
 

@@ -24,7 +24,7 @@ COLUMN_KINDS = ("names", "labels", "words", "values")  # The values of that entr
 WORDS = ("names", "labels")  # The arrays of an .npz file, and the entries of metadata, that are words.
 SIDE_FORMATS = (".npy", ".csv", ".tsv")
 SIDE_FORMAT = "horopca points"  # Other programs' JSON files with such a name do not have this under "format".
-FINGERPRINT_BYTES = 1 << 16  # Enough of a file to notice another array of the same size.
+FINGERPRINT_BYTES = 1 << 16  # The part of a file whose CRC is compared: enough to notice another array of the same size.
 
 
 def to_json(value: Any) -> bytes:
@@ -40,7 +40,7 @@ def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
 
 
 def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Table:
-    """The table with the model, curvature, names and labels of metadata. Raises ValueError if one of them is invalid."""
+    """The table with the model, curvature, names and labels from its metadata. Raises ValueError if one of them is invalid."""
     words = {kind: metadata[kind] for kind in WORDS if kind in metadata}
     for kind, column in words.items():
         if not isinstance(column, list) or len(column) != len(table.X) or not all(isinstance(word, str) for word in column):

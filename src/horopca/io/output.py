@@ -110,7 +110,7 @@ def save(
         if kind in WORDS or not (isinstance(column, np.ndarray) and column.dtype.kind == "f"):
             words[kind] = [as_text(word) for word in column]
     if h5ad and Path(path).suffix.lower() != ".h5ad":
-        raise TypeError(f"{', '.join(h5ad)} belong to a file that ends in .h5ad, but path is {str(path)!r}.")
+        raise TypeError(f"{', '.join(h5ad)}: only for files that end in .h5ad, but path is {str(path)!r}.")
     coordinates = {"model": model, "curvature": curvature}
     metadata = {**{name: value for name, value in coordinates.items() if value is not None}, **(source or {})}
     with atomic_output(path, force=force, formats=FORMATS) as temporary:
@@ -129,7 +129,7 @@ def save(
 def _write_npy(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     with open(path, "wb") as file:
         file.write(_npy_header(X.dtype, X.shape))
-        file.write(np.ascontiguousarray(X).data)  # np.save would lose the reason of an error
+        file.write(np.ascontiguousarray(X).data)  # an OSError of np.save does not say why
 
 
 def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
@@ -149,7 +149,7 @@ def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> 
 
 
 def _write_rows(file: IO[str], delimiter: str, columns: Iterable[Iterable[Any]], quoted: bool = False) -> None:
-    # csv does not quote "\r" by itself
+    # csv.QUOTE_MINIMAL does not quote "\r"
     quoting: Any = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting)
     # str of a NumPy float is the shortest decimal that reads back the same
@@ -250,15 +250,13 @@ def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[st
         outputs.publish()
 
 
-# ---------------------------------------------------------------- several outputs
-
-
 class OutputSet(ExitStack):
-    """The outputs of one command, files or folders, which get their names together: all of them or, after an error, none.
+    """The outputs of one command, files or folders, which are published together: all of them or, after an error, none.
 
-    `publish` adds the names as hard links, and closing the set removes the temporary names. If the process is killed in
-    between, the files that have both names are known to be unfinished, and the same command may replace them. On a file system
-    without hard links, files are renamed. The output that was added first gets its name last.
+    Outputs are written under temporary names. `publish` adds the final names as hard links, and closing the set removes the
+    temporary names. If the process is killed in between, files with both names are recognised as unfinished, and the same
+    command may replace them. On a file system without hard links, files are renamed. The output that was added first is
+    published last.
     """
 
     def __init__(self, *, force: bool = False) -> None:
@@ -277,7 +275,7 @@ class OutputSet(ExitStack):
         return temporary
 
     def publish(self) -> None:
-        """Give all outputs their names."""
+        """Give all outputs their final names."""
         for _, path, check in self.outputs:
             check(path, force=self.force)  # another process may have written it meanwhile
         with ExitStack() as undo:
@@ -290,12 +288,12 @@ class OutputSet(ExitStack):
                     self._publish(side_file(temporary), side, True, undo)
                 self._publish(temporary, path, self.force, undo)
                 if not described and path.suffix.lower() in SIDE_FORMATS and is_side_file(side):
-                    side.unlink()  # that of the file that was replaced
+                    side.unlink()  # it describes the file that was replaced
             undo.pop_all()
 
     def _publish(self, temporary: Path, path: Path, force: bool, undo: ExitStack) -> None:
-        """Give a file its name. It also keeps its temporary name if it is new and the file system has hard links."""
-        with named(path, replace=True):  # without the temporary name
+        """Give a file its final name. A new one keeps its temporary name too, if the file system has hard links."""
+        with named(path, replace=True):  # errors shall not show the temporary name
             for name in _unfinished(path):
                 name.unlink(missing_ok=True)
             if force and os.path.lexists(path):
@@ -338,7 +336,7 @@ def _remove(path: Path) -> None:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """The path and the temporary names of a file that has any, because the process that published it was killed."""
+    """The final and the temporary names of a file whose process was killed while it published; empty for other files."""
     if path.is_symlink() or not path.is_file():
         return []
     try:
@@ -373,12 +371,13 @@ def lock(file: BinaryIO) -> None:
             return
 
 
-def to_disk(file: IO[bytes]) -> None:
+def fsync_file(file: IO[bytes]) -> None:
+    """Wait until the content of a file is on the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
-def folder_to_disk(folder: Path) -> None:
+def fsync_folder(folder: Path) -> None:
     if os.name != "nt":
         handle = os.open(folder, os.O_RDONLY)
         os.fsync(handle)
@@ -388,9 +387,6 @@ def folder_to_disk(folder: Path) -> None:
 def sibling(path: Path, suffix: str) -> Path:
     """The file in the same folder whose name has `suffix` appended."""
     return Path(f"{path}{suffix}")  # "." and "/" have no name that could be replaced
-
-
-# ---------------------------------------------------------------- a block of rows at a time
 
 
 def _npy_header(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
@@ -411,7 +407,7 @@ def _text_block(Y: np.ndarray, start: int, delimiter: str) -> bytes:
     return text.getvalue().encode()
 
 
-# The bytes of a block of rows in a file: a function of the block, the number of its first row and the number of all rows.
+# The bytes of a block of rows in a file, as a function of the block, the number of its first row and the number of all rows.
 BLOCKS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
     ".npy": _npy_block,
     ".csv": lambda Y, start, n: _text_block(Y, start, DELIMITERS[".csv"]),

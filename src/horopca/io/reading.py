@@ -14,6 +14,7 @@ from .graphs import TREES, graph_format
 from .metadata import COLUMNS, read_side_file, with_metadata
 from .subprocess_reader import in_subprocess
 from .text import DELIMITERS, ending, read_stated_table, read_text, read_word2vec_binary
+from .trees import NETWORKX_FORMATS
 
 # The reader for an ending, and whether such files can hold several arrays, of which `key` selects one.
 READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
@@ -32,7 +33,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
 }
 READABLE = tuple(READERS)  #: Endings of the files from which points are read.
 TABLES = (".csv", ".tsv", ".parquet")  # Files in which `key` selects columns.
-PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # Text, which may be compressed (.gz).
+COMPRESSIBLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # Text formats, which may be compressed (.gz).
 
 
 def load(
@@ -118,11 +119,12 @@ def read_table(path: Path, key: str | None) -> Table:
     """The content of a file. All columns of numbers are coordinates, except those that its metadata calls values."""
     path = existing(path)
     suffix = ending(path)
-    if suffix in (*TREES, ".edges") or (suffix in PACKABLE and graph_format(path)):
+    graphs = (*TREES, ".edges", *(f".{kind}" for kind in NETWORKX_FORMATS))
+    if suffix in graphs or (suffix in COMPRESSIBLE and graph_format(path)):
         raise FormatError(
             f"{path} holds a graph, not points: embed it with horopca.embed (on the command line, horopca embed)."
         )
-    if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in PACKABLE):
+    if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in COMPRESSIBLE):
         raise ValueError(f"The name of {path} must end in {', '.join(READERS)} (text also in .gz).")
     reader, several = READERS[suffix]
     if key is not None and not several and suffix not in TABLES:

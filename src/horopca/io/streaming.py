@@ -1,4 +1,4 @@
-"""Reduce a ``.npy`` file that may be larger than memory, one block of rows at a time. An interruption costs one block.
+"""Reduce a ``.npy`` file that may be larger than memory, one block of rows at a time. An interruption loses at most one block.
 
 Until the output is complete there are three files beside it. ``out.npy.partial`` holds the finished rows; the process that
 writes it holds a lock. ``out.npy.partial.npz`` is the fitted estimator. ``out.npy.partial.jsonl`` is the journal: a line that
@@ -28,14 +28,12 @@ from .arrays import Source, map_npy
 from .files import check_finite, named
 from .fits import load_fitted, provenance, to_members, write_members
 from .metadata import side_file, write_side_file
-from .output import BLOCKS, OutputSet, check_output, folder_to_disk, is_same, lock, sibling, to_disk
+from .output import BLOCKS, OutputSet, check_output, fsync_file, fsync_folder, is_same, lock, sibling
 
 LARGE = 1 << 26  # A larger .npy file is not read into memory at once.
-STREAMED = tuple(BLOCKS)
-PARTIAL = (".partial", ".partial.npz", ".partial.jsonl")  # The endings of the files beside an output until it is complete.
-
-
-# The first line of a journal describes the call. Why a call cannot be resumed if a value is another one:
+STREAMED = tuple(BLOCKS)  # The formats that can be written in blocks.
+PARTIAL = (".partial", ".partial.npz", ".partial.jsonl")  # The suffixes of the files beside an output until it is complete.
+# The first line of a journal describes the call. For each of its entries, why the call cannot be resumed if the entry differs.
 REASONS = {
     "version": "it was written by another version of horopca",
     "input": "the input has changed",
@@ -138,7 +136,7 @@ def add_reduced_file(
 
 
 class Job:
-    """A reduction in progress, and its files: a context in which no other process writes them. Errors may keep them."""
+    """A reduction in progress and its files: a context that locks them. After an error it keeps what is finished."""
 
     file: BinaryIO  # the partial file, while the context is open
 
@@ -171,7 +169,7 @@ class Job:
             error.add_note(f"{kept}; the same command resumes there.")
         else:
             if error is None:
-                folder_to_disk(self.output.parent)
+                fsync_folder(self.output.parent)
             self._remove_beside()
             if os.name == "nt":  # Windows cannot remove an open file
                 self.file.close()
@@ -190,8 +188,6 @@ class Job:
         for path in (self.journal, self.saved_fit, side_file(self.partial)):
             path.unlink(missing_ok=True)
 
-    # ------------------------------------------------------------ the journal
-
     def resume(self) -> None:
         """Resume an interrupted call if there is one."""
         if self.journal.exists():
@@ -202,7 +198,7 @@ class Job:
                 self.log(f"Resuming at row {self.rows:,} of {self.n:,} with the fit in {self.saved_fit}.")
 
     def _read_journal(self) -> str:
-        """Read what is done, up to the first block whose bytes are not those that were written. Returns why it is not used."""
+        """Read the finished blocks, up to the first whose bytes have changed. Returns why the journal cannot be used, or ""."""
         with open(self.journal, "r+b") as journal:
             try:
                 call = json.loads(journal.readline())
@@ -222,7 +218,7 @@ class Job:
         return ""
 
     def _accept(self, line: bytes) -> bool:
-        """Count the block of a line of the journal as finished, if the next bytes of the partial file are its bytes."""
+        """Count the block of a line of the journal as finished if the partial file has its bytes. Returns whether it has."""
         try:
             size, crc = map(operator.index, json.loads(line))
         except (ValueError, TypeError, RecursionError):
@@ -233,15 +229,13 @@ class Job:
         self.size, self.rows = size, min(self.rows + self.source.block_rows, self.n)
         return True
 
-    # ------------------------------------------------------------ the work
-
     def fit(self) -> None:
         fit_to(self.estimator, self.source)
         self.discard()
         with named(self.saved_fit):
             write_members(self.saved_fit, to_members(self.estimator))
             self._write_line(self.call, "xb")
-            folder_to_disk(self.output.parent)
+            fsync_folder(self.output.parent)
         self.fitted = True
 
     def run(self) -> Iterator[int]:
@@ -254,7 +248,7 @@ class Job:
             content = write(self._images(stop), self.rows, self.n)
             with named(self.partial):
                 self.file.write(content)
-                to_disk(self.file)
+                fsync_file(self.file)
             with named(self.journal):
                 self._write_line([self.size + len(content), zlib.crc32(content)], "ab")
             self.size, self.rows = self.size + len(content), stop
@@ -263,10 +257,10 @@ class Job:
     def _write_line(self, value: Any, mode: str) -> None:
         with open(self.journal, mode) as journal:
             journal.write(json.dumps(value).encode() + b"\n")
-            to_disk(journal)
+            fsync_file(journal)
 
     def _images(self, stop: int) -> np.ndarray:
-        """The images of a block. After an error nothing is kept: the same call would end here again."""
+        """The images of the rows up to `stop`. An error discards the job, because resuming would raise the same error."""
         self._check_input()
         try:
             return np.asarray(self.estimator.transform(self.source.rows(self.rows, stop)))
@@ -287,9 +281,6 @@ class Job:
         check_output(path, force=force)
         if os.name == "nt":  # Windows cannot rename an open file
             self.file.close()
-
-
-# ---------------------------------------------------------------- before the work
 
 
 def is_large(path: Path) -> bool:
@@ -320,7 +311,7 @@ def fit_to(estimator: Any, source: Source) -> None:
 
 
 def open_locked(partial: Path) -> BinaryIO:
-    """Open a partial file, which no other process can open meanwhile."""
+    """Open and lock a partial file."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     while True:
         if partial.is_symlink():

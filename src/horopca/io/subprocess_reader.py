@@ -27,14 +27,15 @@ from .files import Budget, EdgeList, FormatError, Table, memory_limit
 
 CPU_SECONDS, BYTES_PER_SECOND = 20.0, 1e6  # Any file may take 20 s, and one more per megabyte: far slower than any disk.
 WAITING = 15  # Wall-clock time per second of processor time: a reader must not fail because the machine is busy.
-COPIES = 3  # The content of a file exists at most three times on its way from the library through NumPy.
-LIBRARY_BYTES = 1 << 28  # Bytes that a library may allocate for itself.
-DEEPEST = 100_000  # Python frames: parsers of trees recurse once per level, and a tree may be a chain.
+COPIES = 3  # The content of a file is in memory at most three times: in the library, in NumPy and in the answer.
+LIBRARY_BYTES = 1 << 28  # Bytes that a library may allocate in addition.
+MAX_RECURSION = 100_000  # Python frames: parsers of trees recurse once per level, and a tree may be a chain.
+DISTRIBUTIONS = {"Bio": "Biopython"}  # Libraries whose modules have another name.
 RESULTS = {result.__name__: result for result in (Table, EdgeList)}
 ERRORS = {error.__name__: error for error in (FormatError, ImportError, MemoryError)}  # that a reader raises for its caller
 
-# `-I` keeps the working directory, the user's environment and PYTHONPATH off `sys.path`. The packages are entered by hand
-# because their __init__ files would import much more than one reader needs.
+# `-I` keeps the working directory, the user's site-packages and PYTHONPATH off `sys.path`. The packages are added to
+# `sys.modules` directly because their __init__ files would import much more than one reader needs.
 COMMAND = (sys.executable, "-I", "-c")
 CODE = """
 import json, sys, types
@@ -53,7 +54,8 @@ def in_subprocess(module: str, function: str, library: str, kind: str, extra: st
 
     def read(path: Path, *arguments: Any) -> Any:
         if find_spec(library) is None:
-            raise ImportError(f"{path} is {kind}, which needs {library}: pip install 'horopca[{extra}]'.")
+            name = DISTRIBUTIONS.get(library, library)
+            raise ImportError(f"{path} is {kind}, which needs {name}: pip install 'horopca[{extra}]'.")
         return _read(path, {"call": [module, function, str(path), arguments], "library": library, "kind": kind})
 
     return read
@@ -89,7 +91,7 @@ def _read(path: Path, request: dict[str, Any]) -> Any:
 
 
 def _import_path(path: Path) -> list[str]:
-    """The folders of `sys.path` but for those in which a file that came with the data could pass for a module."""
+    """The folders of `sys.path`, without those in which a file that came with the data could be imported as a module."""
     main = getattr(sys.modules.get("__main__"), "__file__", None) or "."
     unsafe = {folder.resolve() for folder in (Path.cwd(), path.parent, Path(main).parent)}
     return [folder for folder in sys.path if Path(folder).is_absolute() and Path(folder).resolve() not in unsafe]
@@ -115,18 +117,15 @@ def _received(content: bytes, mark: str, budget: Budget) -> Any:
     return RESULTS[head["type"]](**head["fields"])
 
 
-# ---------------------------------------------------------------- in the separate process
-
-
 def answer(request: dict[str, Any]) -> None:
-    """Read a file as requested, and write a line of JSON to standard output, and the bytes of the arrays marked in it."""
+    """Read a file, in the separate process. Write a line of JSON to standard output, then the bytes of its arrays."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # so that nothing a library prints is part of the result
     module, function, path, arguments = request["call"]
     import_module(request["library"])
     read = getattr(import_module(f".{module}", __package__), function)
     _limit(COPIES * request["bytes"] + LIBRARY_BYTES, request["seconds"])
-    sys.setrecursionlimit(DEEPEST)
+    sys.setrecursionlimit(MAX_RECURSION)
     arrays: list[np.ndarray] = []
     try:
         with memory_limit(request["bytes"]):

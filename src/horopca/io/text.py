@@ -21,12 +21,12 @@ from .arrays import map_npy
 from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors, named, with_values
 from .metadata import COLUMN_KINDS, COLUMNS
 
-LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
-LONGEST_NAME = 4096  # Bytes of a name in word2vec's binary format, where only a blank ends it.
+MAX_LINE = 1 << 22  # Characters of the longest line of a table or an edge list: room for 100,000 columns.
+MAX_NAME = 4096  # Bytes of the longest name in word2vec's binary format, where only a blank ends it.
 PIECE = 1 << 16  # Characters that are read at a time.
-PEEKED_LINES = 100  # Lines that are read before the header and the columns of words are recognised.
-COPIES = 4  # Copies of a whole text in memory: the pieces, the text, its bytes, and wide characters.
-FLOAT_BYTES = 8  # Bytes of a number.
+PEEKED_LINES = 100  # Lines from which the separator, the header and the columns of words are recognised.
+COPIES = 4  # The memory of a whole text in multiples of its size: the pieces, the text, its bytes, and wide characters.
+FLOAT_BYTES = 8
 UNPACKING_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
@@ -64,11 +64,11 @@ def open_lines(path: Path, budget: Budget) -> Iterator[Iterator[str]]:
 
     def lines(file: TextIO) -> Iterator[str]:
         number = 0
-        while line := file.readline(LONGEST_LINE):
+        while line := file.readline(MAX_LINE):
             number += 1
             _check_utf8(line, path, number)
-            if len(line) == LONGEST_LINE:
-                raise FormatError(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
+            if len(line) == MAX_LINE:
+                raise FormatError(f"{path}, line {number}: lines of more than {MAX_LINE:,} characters are not supported.")
             budget.claim(len(line))
             yield line
 
@@ -89,7 +89,7 @@ def read_whole(path: Path, budget: Budget) -> str:
 
 
 def beginning(path: Path) -> str:
-    """The first characters of a file, without what is not UTF-8 in them; empty if they cannot be decompressed."""
+    """The first 64 KiB of a file as text, with bytes that are not UTF-8 replaced; empty if they cannot be decompressed."""
     try:
         with named(path), open_bytes(path) as file:
             return file.read(PIECE).decode("utf-8-sig", "replace")
@@ -98,14 +98,14 @@ def beginning(path: Path) -> str:
 
 
 def number(text: str) -> float:
-    """The number that a text spells. Raises ValueError for other texts, and for "0_1", which Python takes for 1."""
+    """The number that a text represents. Raises ValueError for other texts, and for "0_1", which Python's float reads as 1."""
     if "_" in text:
         raise ValueError(text)
     return float(text)
 
 
 def is_number(text: str) -> bool:
-    """Whether a text spells a number, NaN and infinity included."""
+    """Whether a text represents a number, NaN and infinity included."""
     try:
         number(text)
     except ValueError:
@@ -113,18 +113,15 @@ def is_number(text: str) -> bool:
     return True
 
 
-# ---------------------------------------------------------------- tables and labels
-
-
 def read_text(path: Path, usual: str | None) -> Table:
-    """Points of a text file. Its first lines show what separates the values: the usual mark (None for blanks) or another."""
+    """Points of a text file. The separator is the usual one (None for blanks), unless the first lines show another."""
     head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
     lines = [line.strip() for line in head.splitlines()[:PEEKED_LINES] if line.strip()]
     if usual is None and lines and "\t" in lines[0] and not _count(lines[0], None):
         usual = "\t"  # a header
     numbers = {mark: sum(_count(line, mark) for line in lines) for mark in dict.fromkeys([usual, ",", "\t", ";", None])}
     if ";" in head and not (numbers[";"] or numbers["\t"]) and any(_count(line.replace(",", "."), ";") for line in lines):
-        raise FormatError(f"{path} has decimal commas, which are not read: write decimal points.")
+        raise FormatError(f"{path} has decimal commas, which are not supported: use decimal points.")
     if usual is None:  # a word may contain a comma
         mark = max(numbers, key=lambda mark: numbers[mark])
     elif lines and usual in lines[0]:  # the lines of a quoted name would count
@@ -147,7 +144,7 @@ def _read_table(path: Path, delimiter: str) -> Table:
         head = list(islice(rows, PEEKED_LINES))
         if not head:
             raise FormatError(f"{path} is empty.")
-        if _is_short(*(fields for _, fields in head[:2])):
+        if _lacks_index_header(*(fields for _, fields in head[:2])):
             head[0] = (head[0][0], ["", *head[0][1]])
         table = [[field.strip() for field in fields] for _, fields in head]
         first, (header, words, coordinates) = [name.lstrip("# ") for name in table[0]], _layout(table, path)
@@ -192,8 +189,8 @@ def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tup
         raise FormatError(f"{path}, line {reader.line_num}: {error}.") from error
 
 
-def _is_short(header: list[str], row: list[str] | None = None) -> bool:
-    """Whether a header has no field for the names of the rows, as R writes it."""
+def _lacks_index_header(header: list[str], row: list[str] | None = None) -> bool:
+    """Whether a header has one field less than a row, that of the row names, as R writes tables."""
     named = row is not None and len(row) == len(header) + 1 and (row[0].isdigit() or not is_number(row[0]))
     return named and not any(map(is_number, header))
 
@@ -208,15 +205,15 @@ def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], list[in
     named = {j for j, name in enumerate(first) if name.lower() in LABEL_NAMES or (j == 0 < len(first) - 1 and not name)}
     others = [j for j, name in enumerate(first) if name and j not in text and j not in named]
     counts = [first[j] for j in others if is_number(first[j])]  # beside the name of an index or of another column
-    counted = _is_counted(counts, [row[j] for row in body for j in others if j < len(row)])
+    counted = _is_default_index(counts, [row[j] for row in body for j in others if j < len(row)])
     header = len(head) > 1 and (counted or not any(is_number(first[j]) for j in others))
     words = text | named if header else text
-    if not header and _is_counted([row[0] for row in head], [field for row in head for field in row[1:]]):
+    if not header and _is_default_index([row[0] for row in head], [field for row in head for field in row[1:]]):
         words = words | {0}  # the index of a data frame
     index = {0} if header and len(words) > 1 and 0 in words and not first[0] else set[int]()  # of a data frame
     coordinates = [j for j in range(len(first)) if j not in words]
     if not coordinates:
-        raise FormatError(f"{path} has words and no coordinates.")
+        raise FormatError(f"{path} has columns of words, but none of coordinates.")
     return header, sorted(words - index), coordinates
 
 
@@ -225,8 +222,8 @@ def _is_text(fields: list[str]) -> bool:
     return sum(not is_number(field) for field in fields if field) > len(fields) / 2
 
 
-def _is_counted(names: list[str], body: list[str]) -> bool:
-    """Whether names are 0, 1, 2, ... or 1, 2, 3, ..., a data frame's default header or index, beside numbers with fractions."""
+def _is_default_index(names: list[str], body: list[str]) -> bool:
+    """Whether names are 0, 1, 2, ... or 1, 2, 3, ..., the default header or index of a data frame, beside fractions."""
     counts = [[str(start + j) for j in range(len(names))] for start in (0, 1)]
     return len(names) > 1 and names in counts and not all(field.lstrip("-").isdigit() for field in body)
 
@@ -251,7 +248,7 @@ def _parse(
 
 
 def _is_padded(rows: list[list[str]], coordinates: list[int]) -> bool:
-    """Whether a file has blanks beside its separators: around the numbers too. Other blanks belong to the words."""
+    """Whether blanks pad all fields, the numbers too; other blanks belong to the words."""
     numbers = [row[j] for row in rows for j in coordinates if 0 < j < len(row)]
     return bool(numbers) and all(field != field.strip() for field in numbers)
 
@@ -296,9 +293,6 @@ def load_labels(path: str | Path) -> list[str]:
     return labels
 
 
-# ---------------------------------------------------------------- word2vec
-
-
 def _read_word2vec(path: Path) -> Table:
     """Points of a text file: a name and d numbers on each line, below an optional line "n d" or comment.
 
@@ -313,11 +307,11 @@ def _read_word2vec(path: Path) -> Table:
         first = next((line for line in body if line[1][0] != "#" or _count(line[1], None)), None)
         if first is None:
             raise FormatError(f"{path} is empty.")
-        claim, values = _claim(first[1]), _count(first[1], None)
-        d = claim[1] if claim else values - (values == len(first[1].split()) > 1)  # the first value may be a name
+        header, values = _word2vec_header(first[1]), _count(first[1], None)
+        d = header[1] if header else values - (values == len(first[1].split()) > 1)  # the first value may be a name
         if d < 1:
             raise FormatError(f"{path}, line {first[0]}: expected a name and its numbers, separated by blanks.")
-        for k, line in body if claim else chain([first], body):
+        for k, line in body if header else chain([first], body):
             fields = line.rsplit(None, d)
             if len(fields) < d:
                 raise FormatError(f"{path}, line {k}: {len(fields)} values, but {d} numbers and a name were expected.")
@@ -327,18 +321,18 @@ def _read_word2vec(path: Path) -> Table:
             except ValueError:
                 raise FormatError(f"{path}, line {k}: the last {d} values must be numbers.") from None
             labels.append(budget.word(fields[0]) if len(fields) > d else "")
-    if claim and len(labels) != claim[0]:
-        raise FormatError(f"{path} says in its first line that it holds {claim[0]} points, but it holds {len(labels)}.")
+    if header and len(labels) != header[0]:
+        raise FormatError(f"{path} says in its first line that it holds {header[0]} points, but it holds {len(labels)}.")
     X = np.frombuffer(numbers).reshape(-1, d)
-    if not claim and any(labels) and all(map(is_number, labels)):
+    if not header and any(labels) and all(map(is_number, labels)):
         identifiers = len(set(labels)) == len(labels) and all(map(str.isdigit, labels)) and not (X == np.round(X)).all()
         if not identifiers:
             return Table(np.column_stack([np.array(labels, dtype=np.float64), X]))
     return Table(X, words={"name": labels} if any(labels) else {})
 
 
-def _claim(line: str) -> tuple[int, int] | None:
-    """The numbers of points and of dimensions if a line consists of these two."""
+def _word2vec_header(line: str) -> tuple[int, int] | None:
+    """The numbers n of points and d of dimensions, if a line is the header "n d" of word2vec's formats; None otherwise."""
     fields = line.split()
     if len(fields) == 2 and all(field.isascii() and field.isdigit() and len(field) < 19 for field in fields):
         return int(fields[0]), int(fields[1])
@@ -346,8 +340,8 @@ def _claim(line: str) -> tuple[int, int] | None:
 
 
 def is_word2vec(path: Path) -> bool:
-    """Whether a text begins with the line "n d" of word2vec's format."""
-    return _claim(beginning(path).partition("\n")[0]) is not None
+    """Whether a text file begins with the header "n d" of word2vec's format."""
+    return _word2vec_header(beginning(path).partition("\n")[0]) is not None
 
 
 def read_word2vec_binary(path: Path) -> Table:
@@ -357,16 +351,16 @@ def read_word2vec_binary(path: Path) -> Table:
         raise FormatError(f"{path} is empty.")
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         end = content.find(b"\n", 0, 64)
-        claim = _claim(content[: max(end, 0)].decode("ascii", "replace"))
-        if claim is None:
+        header = _word2vec_header(content[: max(end, 0)].decode("ascii", "replace"))
+        if header is None:
             raise FormatError(f"{path} does not begin with the line of word2vec's binary format: two whole numbers.")
-        n, d = claim
+        n, d = header
         if not n or not d or len(content) - end < n * (4 * d + 2):  # before any memory is allocated
             raise FormatError(f"{path} is cut short: it says that it holds {n} points of {d} dimensions.")
         budget.claim(4 * n * d)
         X, labels, at = np.empty((n, d), dtype=np.float32), list[str](), end + 1
         for i in range(n):
-            blank = content.find(b" ", at, at + LONGEST_NAME)
+            blank = content.find(b" ", at, at + MAX_NAME)
             stop = blank + 1 + 4 * d
             if blank < 0 or stop > len(content):
                 raise FormatError(f"{path} is damaged or cut short after {i} of {n} points.")

@@ -20,9 +20,12 @@ import numpy as np
 from .files import Budget, EdgeList, FormatError, as_text
 from .text import beginning, is_number, number, open_bytes, read_whole
 
-ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
-NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
-# Comments, words in quotation marks (two of which are one inside), marks, words. No part can match a text in two ways.
+ZERO_LENGTH = (
+    1e-3  # Embeddings need positive lengths: a branch of zero or negative length gets this fraction of the mean length.
+)
+NODE_BYTES = 200  # Memory of a node in bytes: its name, parent and length in lists and in arrays.
+NETWORKX_FORMATS = {"graphml": "GraphML", "gexf": "GEXF", "gml": "GML"}  # Graphs that are not read here but by networkx.
+# Comments, quoted words (in which a doubled quotation mark stands for one), punctuation, words. No part can match in two ways.
 TOKEN = re.compile(r"""\[[^]]*+]|'[^']*+(?:''[^']*+)*+'|"[^"]*+"|[()\[\],:;']|[^\s()\[\],:;']+""")
 TREE, END = ("TREE", "UTREE"), ("END", "ENDBLOCK")  # The commands of Nexus that begin a tree, and that end a block.
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
@@ -31,7 +34,7 @@ SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "9
 def as_edges(
     names: list[str], parents: Sequence[int], lengths: Sequence[float], trees: int, notes: Sequence[str], where: Path | str
 ) -> EdgeList:
-    """A tree, whose nodes are in any order, with positive lengths, different names, and notes of what was replaced."""
+    """The edges of a tree, with positive lengths, unique names, and notes on what was replaced."""
     if len(names) < 2:
         raise FormatError(f"{where} holds no tree with at least two nodes.")
     parent = np.array(parents, dtype=np.int64)
@@ -101,7 +104,7 @@ def read_newick(path: Path) -> EdgeList:
 
 
 def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
-    """The marks and words of a text; quoted words begin with a quotation mark. Comments are skipped, annotations collected."""
+    """The punctuation and words of a text; quoted words begin with a quotation mark. Annotations are added to `annotations`."""
     for token in (found[0] for found in TOKEN.finditer(text)):
         if token in ("[", "'"):
             raise FormatError(f"{path} is not a tree in Newick format: a {token!r} is not closed.")
@@ -116,7 +119,7 @@ def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
 
 
 def _commands(tokens: Iterator[str]) -> Iterator[Iterator[str]]:
-    """The commands of a text, each as its tokens up to the semicolon; what the caller does not read of one is skipped."""
+    """The commands of a text, each as its tokens up to the semicolon; tokens that the caller does not read are skipped."""
     for token in tokens:
         command = takewhile(lambda word: word != ";", chain([token], tokens))
         yield command
@@ -138,7 +141,7 @@ def _first_tree(commands: Iterator[Iterator[str]], budget: Budget) -> tuple[Iter
 
 
 def _translation(command: Iterator[str], budget: Budget) -> dict[str, str]:
-    """The names behind short ones, "1 cat, 2 lion"."""
+    """The names by their short names, from the tokens of "1 cat, 2 lion"."""
     names = dict[str, str]()
     for is_comma, tokens in groupby(command, ",".__eq__):
         short, *words = ("",) if is_comma else [token.removeprefix("'") for token in tokens]
@@ -150,7 +153,7 @@ def _translation(command: Iterator[str], budget: Budget) -> dict[str, str]:
 
 
 def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) -> tuple[list[str], array[int], array[float]]:
-    """Names, parents and lengths of the nodes of the tree that the tokens spell, children before their parents."""
+    """Names, parents and lengths of the nodes of the tree that the tokens describe, children before their parents."""
     names, parents, lengths = list[str](), array("q"), array("d")
     levels = [list[int]()]  # the nodes so far in every parenthesis that is open
     words, children, length, after_colon = list[str](), list[int](), np.nan, False  # of the next node
@@ -188,16 +191,30 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget) ->
     return names, parents, lengths
 
 
-def read_phyloxml(path: Path) -> EdgeList:
-    """The first tree that Biopython finds; called in the separate process."""
+def networkx_error(path: Path, kind: str) -> FormatError:
+    """The error for a graph in one of the `NETWORKX_FORMATS`, with what to do."""
+    return FormatError(
+        f"{path} is a {NETWORKX_FORMATS[kind]} file, which is not read: pass networkx.read_{kind}({path.name!r}) to an "
+        "embedding, or save it as an edge list with networkx.write_edgelist."
+    )
+
+
+def check_phyloxml(path: Path) -> None:
+    """Raise FormatError if an XML file is in another format than PhyloXML, or declares entities."""
     head = beginning(path)
+    root = re.search(r"<(?:\w+:)?([A-Za-z]\w*)", head)
+    if root and root[1] in NETWORKX_FORMATS:
+        raise networkx_error(path, root[1])
     if "<!DOCTYPE" in head:  # declares entities, which can expand or refer to other files
         raise FormatError(f"{path} has a DOCTYPE, which a tree does not need and which is not read.")
-    root = re.search(r"<(?:\w+:)?([A-Za-z]\w*)", head)
     if root and root[1] != "phyloxml":
         raise FormatError(
-            f"{path} is a {root[1]} file in XML, which is not read: convert it to Newick, PhyloXML or a list of edges."
+            f"{path} is a {root[1]} file in XML, which is not read: convert it to Newick, PhyloXML or an edge list."
         )
+
+
+def read_phyloxml(path: Path) -> EdgeList:
+    """The first tree of a PhyloXML file; called in the separate process."""
     phylo: Any = import_module("Bio.Phylo")
     with open_bytes(path) as file:
         trees = phylo.parse(file, "phyloxml")

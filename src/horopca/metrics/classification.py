@@ -27,9 +27,9 @@ from ..geometry._arrays import to_numpy
 __all__ = ["CLASSIFIERS", "METRICS", "compare_classifiers"]
 
 COSTS = tuple(10.0**k for k in range(-2, 4))
-# For each effort, the largest number of folds, which of COSTS are tried, and options of the hyperbolic machine. 30 steps do
-# not reach its optimum (on 781 rows of five overlapping classes the average precision was .782 after 30 and .787 after 50), but
-# all five classifiers are compared in some twenty seconds of processor time.
+# For each effort, the largest number of folds, the COSTS that are tried, and options of `HyperbolicSVC`. 30 steps do not reach
+# its optimum (on 781 rows of five overlapping classes the average precision was .782 after 30 and .787 after 50), but with them
+# all five classifiers are compared in about twenty seconds of processor time.
 EFFORTS: dict[str, tuple[int, slice, dict[str, Any]]] = {
     "quick": (3, slice(1, 5), {"max_iter": 30, "tol": 1e-3}),
     "full": (5, slice(None), {}),
@@ -53,14 +53,14 @@ def macro_average_precision(y: np.ndarray, decision: np.ndarray, classes: np.nda
 
 
 def by_class(decision: np.ndarray) -> np.ndarray:
-    """Decision values as a column for each class."""
+    """Decision values with one column per class, (n, n_classes)."""
     return np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
 
 
 Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
-#: What classifiers are scored by: functions of the true classes (n,), the decisions (n,) of two classes or (n, classes), which
-#: are larger where a class is more likely, and the classes in the order of the columns.
+#: Scores of classifiers: functions of the true classes (n,); the decision values, (n,) for two classes or (n, n_classes), which
+#: are larger where a class is more likely; and the classes in the order of the columns.
 METRICS: dict[str, Metric] = {
     "accuracy": lambda y, decision, classes: float(np.mean(classes[by_class(decision).argmax(axis=1)] == y)),
     "average precision": macro_average_precision,
@@ -81,28 +81,28 @@ def compare_classifiers(
     random_state: int | None = 0,
     progress: Progress = lambda done, total: None,
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Cross-validate classifiers of hyperbolic points, each with its C chosen in the training part alone.
+    """Cross-validate classifiers of hyperbolic points, with C chosen on the training rows of each split.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
         Points in the model and curvature.
     y : array of shape (n_samples,)
-        Their classes, each with at least three members.
+        The class of each point. Each class needs at least three members.
     classifiers : names from `CLASSIFIERS`
         "eSVM": a Euclidean linear support vector machine on the coordinates in the Poincaré ball. "hSVM": `HyperbolicSVC`.
         The others: eSVM on whitened features.
-    model, curvature
-        Of the rows of X.
+    model, curvature : str and float
+        The coordinates of X.
     n_components : int, optional
-        Of the whitenings; each its own default if not given (the dimension; twice the dimension for Busemann coordinates).
+        The number of features of the whitenings. By default the dimension, or twice the dimension for Busemann coordinates.
     splits : int or scikit-learn splitter, default=5
         Folds (at most as many as the smallest class has members), or a splitter with `split`.
     metrics : mapping of names to functions (y, decision, classes) -> float
         Accuracy and macro average precision if not given.
     effort : {"quick", "full"}, default="quick"
-        How C is chosen. "quick": of 0.1 to 100, over three folds, the hyperbolic machine stopped early. "full": of 0.01 to
-        1000, over five folds, to the end.
+        How C is chosen. "quick": from 0.1 to 100, by three folds, with `HyperbolicSVC` stopped early. "full": from 0.01 to
+        1000, by five folds, with `HyperbolicSVC` until it converges.
     random_state : int or None, default=0
         Seeds folds and searches.
     progress : callable
@@ -151,7 +151,7 @@ def compare_classifiers(
         K = n_components if n_components is None or name.startswith("Busemann") else min(n_components, x.shape[1] - 1)
         pipeline = make_pipeline(*CLASSIFIERS[name](K, random_state), search)
         with one_blas_thread(), warnings.catch_warnings():
-            if options:  # the hyperbolic machine is stopped early and does not converge
+            if options:  # HyperbolicSVC is stopped early and does not converge
                 warnings.filterwarnings("ignore", message="HyperbolicSVC stopped", category=ConvergenceWarning)
             scores = cross_validate(pipeline, x, y, cv=parts, scoring=scorers, error_score="raise")
         found[name] = {metric: scores[f"test_{metric}"] for metric in metrics}

@@ -29,8 +29,8 @@ __all__ = ["METHODS", "compare"]
 
 NEIGHBOURS = 10  # Neighbours of each point that are compared, or a third of all points if that is less.
 REPORT_PAIRS = 4_000_000  # Up to this many pairs all are counted; of more, a random sample of this size.
-FEWEST_POINTS = 64  # The neighbours of at least this many points are compared.
-LANDMARKS = 1 << 11  # Euclidean MDS of more points is that of this many, and the others are added by their distances to them.
+MIN_POINTS = 64  # The neighbours of at least this many points are compared.
+LANDMARKS = 1 << 11  # Of more points, Euclidean MDS takes this many, and adds the others by their distances to these.
 
 
 class Method(NamedTuple):
@@ -38,9 +38,9 @@ class Method(NamedTuple):
 
     title: str  #: as shown in tables
     estimator: Any  #: its class; None for a flat method
-    options: Mapping[str, Any] = {}  #: of the estimator, if they are not its defaults
+    options: Mapping[str, Any] = {}  #: parameters of the estimator that are not its defaults
     usual: bool = True  #: whether it is compared by default
-    picture: Callable[[Rows, int, int], np.ndarray] | None = None  #: of a flat method: of points, the dimension and a seed
+    picture: Callable[[Rows, int, int], np.ndarray] | None = None  #: for a flat method: (points, dimension, seed) -> picture
 
 
 #: The reductions that `compare` knows, by the names that it and ``horopca reduce --method`` take.
@@ -59,13 +59,14 @@ METHODS = {
 
 
 def _landmarks(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Evenly spaced rows, at most `LANDMARKS`: their numbers, their points, and their distances."""
+    """At most `LANDMARKS` evenly spaced rows: their indices, their points, and the distances between them."""
     which = np.arange(0, rows.shape[0], -(-rows.shape[0] // LANDMARKS))
     points = rows.take(which)
     return which, points, pairwise_distance(points) / rows.coordinates.scale
 
 
 def _euclidean_mds(rows: Rows, K: int, seed: int) -> np.ndarray:
+    """Classical MDS (n, K) of the hyperbolic distances."""
     _, points, D = _landmarks(rows)
     picture, scale = classical_mds(D, K), rows.coordinates.scale
     if len(picture) == rows.shape[0]:
@@ -75,17 +76,18 @@ def _euclidean_mds(rows: Rows, K: int, seed: int) -> np.ndarray:
 
 
 def _umap(rows: Rows, K: int, seed: int) -> np.ndarray:
+    """The picture (n, K) of UMAP of the hyperbolic neighbours, at the scale with the least distortion."""
     settings: Any = rows.coordinates._asdict()
     start = HoroPCA(K, random_state=seed, **settings).fit_transform(rows.X)
     umap = import_module("umap").UMAP(n_components=K, random_state=seed, **to_umap(rows.X, start, **settings))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it cannot transform new points, and with a seed uses one thread
+        warnings.simplefilter("ignore")  # UMAP warns that it cannot transform new points, and that a seed means one thread
         picture = np.asarray(umap.fit_transform(np.asarray(rows.X)), dtype=np.float64)
     which, _, D = _landmarks(rows)  # UMAP has no unit of length: the scale is that of the least distortion
     return picture / best_scale(cdist(picture[which], picture[which])[D > 0] / D[D > 0])
 
 
-# All methods of `compare`. The last two are the best that flat pictures keep of distances, and of neighbours.
+# All methods of `compare`. The last two show how well flat pictures preserve distances and neighbours.
 ALL_METHODS = {
     **METHODS,
     "mds": Method("Euclidean MDS", None, picture=_euclidean_mds),
@@ -93,8 +95,8 @@ ALL_METHODS = {
 }
 
 
-# A row of `compare` as a dict; the images (n, K), in the model and curvature of the points, those of a flat picture being the
-# exponentials of its vectors at the origin; and the fitted reduction, None for a flat picture.
+# A row of `compare` as a dict; the images (n, K) in the model and curvature of the points (those of a flat picture are the
+# exponential map of its vectors at the origin); and the fitted reduction, None for a flat picture.
 Reduction: TypeAlias = tuple[dict[str, Any], Any, Any]
 
 
@@ -113,7 +115,7 @@ def compare(
     random_state: int = 0,
     progress: Progress = lambda done, total: None,
 ) -> Any:
-    """Reduce points by several methods and measure what each keeps.
+    """Reduce points by several methods and measure what each preserves.
 
     Parameters
     ----------
@@ -218,10 +220,10 @@ def report_pairs(n: int) -> int | None:
 
 
 def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
-    """The measures of neighbours and the number of neighbours of each point; NaN and 0 for fewer than four points."""
+    """The measures of `near_measures` and their number of neighbours; NaN and 0 for fewer than four points."""
     n = X.shape[0]
     k, pairs = min(NEIGHBOURS, (n - 1) // 3), report_pairs(n)
-    settings |= {"n_neighbors": k, "n_points": n if pairs is None else max(FEWEST_POINTS, 2 * pairs // n)}
+    settings |= {"n_neighbors": k, "n_points": n if pairs is None else max(MIN_POINTS, 2 * pairs // n)}
     return {"n_neighbors": k, **(near_measures(X, Y, **settings) if k else dict.fromkeys(NEAR_MEASURES, math.nan))}
 
 

@@ -1,4 +1,4 @@
-"""The curvature that fits distances best: the least distortion of points in d dimensions, for each of several curvatures."""
+"""The curvature that fits distances best, by the least distortion of points at each of several curvatures."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..geometry.hyperboloid import squared_differences
 from .euclidean import classical_mds
 from .hyperbolicity import distances_of
 
-# The curvatures of the profile, as the square root of -curvature times the median distance. Below the first, space is flat to
-# within a percent; beyond the last, points are so far out that float64 cannot tell them apart.
+# The curvatures of the profile, given as sqrt(-curvature) times the median distance. Below the first, space is flat to within
+# a percent; beyond the last, points are so far out that float64 cannot distinguish them.
 CURVATURES = 2.0 ** np.arange(-2, 4.5, 0.5)
 HALF_STEP = 2.0**0.5  # The curvatures differ by a factor of 2: the best one may be up to this factor away.
-FLAT = 1e-3  # The same root where space counts as Euclidean: distances are off by less than one in a million.
-FARTHEST = 40.0  # The largest coordinate, at curvature -1: no point of the profile is as far, and nothing overflows.
-SOFTNESS = 0.01  # |e| is replaced by the smooth sqrt(e^2 + SOFTNESS^2): a tenth of usual distortions.
+FLAT = 1e-3  # The same quantity for Euclidean space: distances differ from Euclidean ones by less than one in a million.
+BOUND = 40.0  # The bound on coordinates, at curvature -1: no point of a profile is as far out, and nothing overflows.
+SOFTNESS = 0.01  # |e| is replaced by sqrt(e^2 + SOFTNESS^2), smooth at 0. Usual distortions are ten times as large.
 ITERATIONS = 150  # The iterations of each descent: twice as many change the distortions of the paper's trees by less than 2 %.
-WITHIN = 2.0  # The interval contains curvatures whose distortion exceeds the least by at most this many standard errors.
+MAX_ERRORS = 2.0  # The interval has the curvatures whose distortion exceeds the least by at most this many standard errors.
 
 
 class CurvatureFit(NamedTuple):
@@ -57,7 +57,7 @@ def fit_curvature(
     X : sparse matrix (n, n), array (n, n) or array (n, n_features)
         A graph, whose entries are the lengths of its edges; a matrix of distances, with ``metric="precomputed"``; or points.
     n_components : int, default=2
-        The dimension.
+        The dimension of hyperbolic space.
     model, curvature : str and float
         The coordinates of points.
     metric : {"hyperbolic", "precomputed"}
@@ -101,7 +101,7 @@ def fit_curvature(
     best = 1 + int(np.argmin(means[1:]))
     by_point = errors.sum(axis=2) / np.maximum(apart.sum(axis=1), 1)
     noise = 2 * (by_point - by_point[best]).std(axis=1, ddof=1) / np.sqrt(len(D))  # a point is in two of n pairs
-    good = np.flatnonzero(means[1:] <= means[best] + WITHIN * noise[1:])
+    good = np.flatnonzero(means[1:] <= means[best] + MAX_ERRORS * noise[1:])
     curvatures = -((CURVATURES / unit) ** 2)
     return CurvatureFit(
         curvature=float(curvatures[best - 1]),
@@ -114,10 +114,10 @@ def fit_curvature(
 
 
 def _profile(D: np.ndarray, flat: np.ndarray, roots: np.ndarray) -> list[np.ndarray]:
-    """The best points for each curvature, as tangent vectors (n, K) at the origin."""
+    """The points with the least distortion for each curvature -root^2, as tangent vectors (n, K) at the origin."""
 
     def descent(v: np.ndarray, root: float) -> Any:
-        box = [(-FARTHEST / root, FARTHEST / root)] * v.size
+        box = [(-BOUND / root, BOUND / root)] * v.size
         options = {"maxiter": ITERATIONS}
         return minimize(_loss, v, (D, root), jac=True, method="L-BFGS-B", bounds=box, options=options)
 
@@ -130,9 +130,9 @@ def _profile(D: np.ndarray, flat: np.ndarray, roots: np.ndarray) -> list[np.ndar
 
 
 def _loss(v: np.ndarray, D: np.ndarray, root: float) -> tuple[float, np.ndarray]:
-    """The smooth distortion of the points exp(v) at curvature -root^2 for v (n K,), and its gradient (n K,)."""
+    """The smoothed distortion at curvature -root^2 of the points exp(v), and its gradient; v and the gradient are (n K,)."""
     v = v.reshape(len(D), -1)
-    # in polar coordinates, where no term cancels: cosh d - 1 = 2 sinh^2((rho - rho')/2) + sinh rho sinh rho' (1 - cos angle)
+    # in polar coordinates no terms cancel: cosh d - 1 = 2 sinh^2((rho - rho')/2) + sinh rho sinh rho' (1 - cos angle)
     r = np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300)
     u, rho = v / r, root * r
     sinh, versine, away = np.sinh(rho), squared_differences(u, u) / 2, rho - rho.T

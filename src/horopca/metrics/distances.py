@@ -1,8 +1,8 @@
-"""How well a reduction keeps distances and variance, computed in blocks: O(n) memory.
+"""How well a reduction preserves distances and variance, computed in blocks: O(n) memory.
 
 Every function takes points in a `model` at a `curvature`. Functions of distances alone also take distance matrices, with
-``metric="precomputed"``. All pairs are counted in matrices and up to 16384 points; of more points, or with `n_pairs`, a
-random sample. Of a Dask array, only the rows of these pairs are computed.
+``metric="precomputed"``. All pairs of a matrix or of up to 16384 points are counted; for more points, or with `n_pairs`, a
+random sample of pairs. Of a Dask array, only the rows of these pairs are computed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..statistics.pairs import mean_of_blocks, pair_distances, random_offsets, r
 
 ALL_PAIRS_ROWS = 1 << 14  # Up to this many rows, all pairs are counted by default: it takes a few seconds.
 AUTO_PAIRS = 1 << 22  # For more rows, the number of pairs: the standard error is about a thousandth.
-EVERY_PAIR = 1 << 62  # No array has more pairs than this.
+ALL_PAIRS = 1 << 62  # More pairs than any array has.
 FEW_ROWS = 1 << 6  # All pairs of this many rows or fewer are counted: a sample would be no faster.
 GROUPED_ROWS = 1 << 16  # Above this many rows, pairs are drawn inside groups of rows, so that few rows are read.
 GROUPS = 32  # The number of groups: their means give the standard error.
@@ -32,7 +32,7 @@ DRAWN_ELEMENTS = 1 << 24  # The largest number of elements of the rows that are 
 
 
 class SpaceOptions(TypedDict, total=False):
-    """Where X and Y are."""
+    """The arguments that describe the space of X and Y."""
 
     model: ModelName
     curvature: float
@@ -93,7 +93,7 @@ def average_distortion(X: Any, Y: Any, *, return_error: bool = False, **options:
 def worst_case_distortion(
     X: Any, Y: Any, *, model: ModelName = "poincare", curvature: float = -1.0, metric: MetricName = "hyperbolic"
 ) -> float:
-    """The largest over the smallest ratio ``d(Y) / d(X)`` over all pairs.
+    """The ratio of the largest to the smallest ``d(Y) / d(X)`` over all pairs.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def worst_case_distortion(
     1.0
     """
     low, high = np.inf, 0.0
-    for d, e in _pairs((X, Y), model=model, curvature=curvature, metric=metric, n_pairs=EVERY_PAIR)[1]:
-        with np.errstate(over="ignore"):  # infinite where float64 holds no more
+    for d, e in _pairs((X, Y), model=model, curvature=curvature, metric=metric, n_pairs=ALL_PAIRS)[1]:
+        with np.errstate(over="ignore"):  # a ratio beyond float64 is infinite
             ratios = e[d > 0] / d[d > 0]
         low, high = min(low, float(ratios.min(initial=np.inf))), max(high, float(ratios.max(initial=0.0)))
     if low > high:  # all points of X coincide
@@ -229,10 +229,10 @@ Blocks = Iterator[tuple[np.ndarray, ...]]  # distances of the same pairs in one 
 def _pairs(
     inputs: tuple[Any, ...], *, n_pairs: int | None = None, random_state: Any = None, **space: Unpack[SpaceOptions]
 ) -> tuple[int, Blocks, bool]:
-    """The number of points, the pairs of one or two arrays of points or of distances, and whether they are a sample."""
+    """The number of points; the distances of pairs in one or two arrays, in blocks; and whether the pairs are a sample."""
     clouds = check_clouds(inputs, **space)
     n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
-    pairs = check_count("n_pairs", n_pairs, 1) if n_pairs is not None else AUTO_PAIRS if n > ALL_PAIRS_ROWS else EVERY_PAIR
+    pairs = check_count("n_pairs", n_pairs, 1) if n_pairs is not None else AUTO_PAIRS if n > ALL_PAIRS_ROWS else ALL_PAIRS
     if isinstance(clouds[0], np.ndarray):
         return n, (tuple(D[i, i + 1 :] for D in clouds) for i in range(n - 1)), False
     groups = GROUPS if n > GROUPED_ROWS or any(rows.remote for rows in clouds) else 1
@@ -246,14 +246,14 @@ def _pairs(
 
 
 def _sampled(points: list[np.ndarray], size: int, offsets: tuple[int, ...]) -> Blocks:
-    """Distances in each group of `size` rows, between every row and those at some offsets: a block for each."""
+    """Blocks of distances in groups of `size` rows, between every row of a group and the rows at some offsets from it."""
     for start in range(0, len(points[0]), size):
         blocks = pair_distances(*(x[start : start + size] for x in points), offsets=offsets)
         yield from blocks if size == len(points[0]) else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
 
 
 def _in_units(clouds: list[Rows], blocks: Blocks) -> Blocks:
-    """Distances in the units of two arrays of points, from those at curvature -1."""
+    """Blocks of distances, converted from curvature -1 to the curvatures of the arrays of points."""
     for block in blocks:
         yield tuple(to_numpy(d).ravel() / rows.coordinates.scale for d, rows in zip(block, clouds, strict=True))
 
@@ -293,7 +293,7 @@ def _mean(function: Callable[..., np.ndarray], blocks: Blocks, sampled: bool) ->
     with np.errstate(over="ignore"):
         value, error = mean_of_blocks((np.abs(function(*block)) for block in blocks), sampled)
     if not np.isfinite(value):
-        raise ValueError("The distances differ by more than float64 can express. Remove rows of X that nearly coincide.")
+        raise ValueError("The ratios of distances overflow float64. Remove rows of X that nearly coincide.")
     return value, error if value else 0.0  # a value of 0: all points coincide
 
 

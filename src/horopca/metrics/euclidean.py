@@ -1,4 +1,4 @@
-"""Classical multidimensional scaling in Euclidean space: the best that flat pictures can do with the true distances."""
+"""Classical multidimensional scaling in Euclidean space, a baseline for pictures of hyperbolic distances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 
 
 def classical_mds(D: np.ndarray, K: int) -> np.ndarray:
-    """Points (n, K) of Euclidean space whose distances approximate D (n, n): the principal axes of the centred squares."""
+    """Points (n, K) of Euclidean space whose distances approximate D (n, n), by the eigenvectors of the centred squares."""
     square = D * D
     B = -(square - square.mean(axis=0) - square.mean(axis=1)[:, None] + square.mean()) / 2
     values, vectors = eigh(B, subset_by_index=(len(D) - K, len(D) - 1))
@@ -15,6 +15,9 @@ def classical_mds(D: np.ndarray, K: int) -> np.ndarray:
 
 
 def triangulated(to_landmarks: np.ndarray, D: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
-    """Landmark MDS (de Silva and Tenenbaum, 2004): points (m, K) from distances (m, n) to landmarks at distances D."""
+    """Landmark MDS (de Silva and Tenenbaum, 2004): points (m, K) from their distances (m, n) to the landmarks.
+
+    `landmarks` (n, K) are the result of `classical_mds` for the distances D (n, n) between them.
+    """
     away = ((D * D).mean(axis=0) - to_landmarks**2) / 2
     return np.asarray(away @ np.linalg.pinv(landmarks).T)

@@ -19,8 +19,8 @@ from ..statistics import frechet_mean
 from ..statistics.pairs import mean_of_blocks, relative_change
 
 ROUNDING = 1e-9  # Relative to the diameter: distances that differ by less are equal.
-GENERAL_POINTS = 16  # If none of this many points lies between others, the points are taken to be in general position.
-SAMPLE = 1000  # Points whose pairs are compared: the error is below 0.01 %.
+GENERAL_POINTS = 16  # If none of this many points lies between two others, all points are assumed to be in general position.
+SAMPLE = 1000  # Points whose pairs `flatness` compares: the error of the mean is below 0.01 %.
 # Where flat distances are off by less than this on average, which is a median radius of 0.9, the distortion of HoroPCA and of
 # tangent PCA differs by at most 1 % (normal points in 10 and 64 dimensions; at a median radius of 2 by 8 to 15 %).
 NEARLY_FLAT = 0.06
@@ -33,7 +33,7 @@ class Hyperbolicity(NamedTuple):
     upper: float  #: an upper bound; equal to `delta` if `exact`, infinite if nothing is known
     diameter: float  #: the largest distance
     exact: bool  #: whether `delta` is exact
-    n_points: int  #: points that were compared
+    n_points: int  #: the number of points that were compared
 
     @property
     def relative(self) -> float:
@@ -131,9 +131,9 @@ def distances_of(
 
 
 def _far_apart(D: np.ndarray, graph: coo_array | None, rounding: float) -> np.ndarray:
-    """Which pairs (n, n) no geodesic extends beyond either end."""
+    """A mask (n, n) of the pairs u, v such that no geodesic from u to v extends to a third point beyond either end."""
     far = ~np.eye(len(D), dtype=bool)
-    if graph is not None:  # a geodesic goes on along an edge
+    if graph is not None:  # in a graph, a geodesic is extended by an edge
         for v, w in zip(*np.concatenate([graph.coords, graph.coords[::-1]], axis=1), strict=True):
             far[:, v] &= (D[v, w] <= rounding) | (D[:, v] + D[v, w] > D[:, w] + rounding)
         return far & far.T
@@ -159,7 +159,7 @@ def _delta(D: np.ndarray, graph: coo_array | None, max_quadruples: int) -> tuple
         if spent > max_quadruples:
             return twice / 2, max(twice, float(length[k])) / 2
         to_a, to_b = D[a[k]], D[b[k]]
-        # two lower bounds of what c must satisfy to exceed 2 delta, by the triangle inequality
+        # by the triangle inequality, a quadruple exceeds 2 delta only if c and d satisfy two conditions
         useful = (length[k] - np.abs(to_a - to_b) > twice) & (length[k] + 2 * reach - to_a - to_b > 2 * twice)
         pairs = np.flatnonzero(useful[a[:k]] & useful[b[:k]])
         c, d = a[pairs], b[pairs]
@@ -170,11 +170,11 @@ def _delta(D: np.ndarray, graph: coo_array | None, max_quadruples: int) -> tuple
 
 
 class Flatness(NamedTuple):
-    """How far points are from flat; returned by `flatness`."""
+    """How much curvature changes the distances of points; returned by `flatness`."""
 
     median_radius: float  #: the median distance from the Fréchet mean, at curvature -1
     tangent_distortion: float  #: the average distortion of distances between tangent vectors at the mean
-    sentence: str  #: what follows for the choice of a method
+    sentence: str  #: the conclusion for the choice of a method
 
 
 def flatness(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> Flatness:

@@ -21,9 +21,10 @@ from .distances import SpaceOptions, check_clouds
 
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
 SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about 0.02.
-BLOCK_DISTANCES = 1 << 21  # Distances at a time: with smaller blocks, the directions of all points take longer than these.
-NEAR_MEASURES = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}  # and their keys per point
-TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance rounds differently in two formulas.
+BLOCK_DISTANCES = 1 << 21  # Distances at a time. In smaller blocks, computing the directions of all points would dominate.
+# The measures, with the names of their contributions from each point.
+NEAR_MEASURES = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}
+TIE = 1 + 1e-12  # Distances whose ratio is less count as equal: the same distance rounds differently in two formulas.
 
 DistancesFrom = Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of n points to all of them
 
@@ -64,7 +65,7 @@ def neighbours_kept(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
     See Also
     --------
     false_neighbours : for each point
-    trustworthiness, continuity : false and lost neighbours count by their rank
+    trustworthiness, continuity : count false and lost neighbours by their rank
 
     Examples
     --------
@@ -80,7 +81,7 @@ def neighbours_kept(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
 
 
 def trustworthiness(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
-    """How far neighbours in Y are neighbours in X, from 0 to 1: false neighbours count by their rank in X.
+    """Trustworthiness of Y, from 0 to 1: false neighbours, those in Y but not in X, count by their rank in X.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def trustworthiness(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
 
 
 def continuity(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
-    """How far neighbours in X are neighbours in Y, from 0 to 1: lost neighbours count by their rank in Y.
+    """Continuity of Y, from 0 to 1: lost neighbours, those in X but not in Y, count by their rank in Y.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def false_neighbours(
     flat: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> dict[str, np.ndarray]:
-    """How far the nearest neighbours of each point in Y can be trusted.
+    """Errors in the nearest neighbours of each point in Y.
 
     Parameters
     ----------
@@ -161,9 +162,9 @@ def false_neighbours(
     Returns
     -------
     dict of arrays of shape (n,)
-        ``"false"``: the number of its nearest neighbours in Y that are not among its nearest neighbours in X; ``"kept"``: the
-        fraction that are; ``"trust"`` and ``"continuity"``: its contributions to `trustworthiness` and `continuity`;
-        ``"distortion"``: the mean relative change of its distances to all other points.
+        For each point, ``"false"``: the number of nearest neighbours in Y that are not among those in X; ``"kept"``: the
+        fraction that are; ``"trust"`` and ``"continuity"``: the contributions to `trustworthiness` and `continuity`;
+        ``"distortion"``: the mean relative change of the distances to all other points.
 
     See Also
     --------
@@ -205,7 +206,7 @@ def _point_measures(
     every: bool = False,
     **space: Unpack[SpaceOptions],
 ) -> dict[str, np.ndarray]:
-    """The measures of each point of a sample; if `every`, of each of all points, and the distortion too."""
+    """The measures of each point of a sample; if `every`, of all points, and their distortion too."""
     clouds = check_clouds((X, Y), **space)
     n = clouds[0].shape[0]
     k = check_count("n_neighbors", n_neighbors, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")

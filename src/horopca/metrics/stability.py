@@ -1,7 +1,7 @@
-"""How stable a reduction is: refits to resampled rows, and how much they differ.
+"""How stable a reduction is: how much it changes in refits to resampled rows.
 
-By the principle of the bootstrap, a refit differs from the fit as the fit differs from a fit to the whole population. Pictures
-are compared after the isometry that aligns them best (`horopca.geometry.align`), because a picture can be rotated freely.
+By the principle of the bootstrap, a refit differs from the fit as the fit differs from a fit to the whole population. A picture
+is determined up to isometry, so pictures are compared after the isometry that aligns them best (`horopca.geometry.align`).
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from ..projections.spines import spine_angle, spine_basis
 from ..statistics import frechet_mean
 from ..statistics.pairs import relative_change
 
-FEWEST_REFITS = 10  # With fewer refits there is no quantile of 90 %.
-FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups is hardly known.
+MIN_REFITS = 10  # With fewer refits, the quantile of 90 % is undefined.
+FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups cannot be estimated well.
 ALIGNED_ROWS = 1 << 14  # Pictures are aligned by at most this many points.
-COMPARED_PAIRS = 1 << 16  # Pairs whose distances are compared: thousands are within classes of a few percent of the rows.
-SAME_MEAN = 1e-3  # If the means of X and of the fit are farther apart, in standard deviations, X is not the data of the fit.
-MOST_REDRAWS = 100  # The largest number of attempts to draw a resample with enough different points.
+COMPARED_PAIRS = 1 << 16  # Pairs whose distances are compared: thousands are within classes, even if each has few of the rows.
+SAME_MEAN = 1e-3  # If the means of X and of the fit differ by more, in standard deviations, X is not the data of the fit.
+MAX_REDRAWS = 100  # Attempts to draw a resample with enough different points.
 ANGLES = (15.0, 30.0)  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
 STABLE_DISTANCES = 0.1  # Up to this mean relative change, distances are called stable.
-READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
-NOTE_REFITS = 2  # For the note of a picture. Two refits to half of the rows take about as long as the fit.
-NOTED_ROWS = 20  # There is no note about fewer different points than this.
+# From these values of `stability` on, the positions of most points of a picture are reliable, or only its large parts.
+READABLE, COARSE = 0.9, 0.5
+NOTE_REFITS = 2  # Refits for `stability_note`: two refits to half of the rows take about as long as the fit.
+NOTED_ROWS = 20  # With fewer different points than this there is no note.
 
 
 class Stability(NamedTuple):
@@ -180,7 +181,7 @@ def bootstrap(
     if check_number("level", level, wanted := "a confidence between 0 and 1, such as 0.9", above=0) >= 1:
         raise ValueError(f"level must be {wanted}, but is {level!r}.")
     n, K, scale = len(refits.picture), refits.picture.shape[1] - 1, refits.coordinates.scale
-    check_count("n_resamples", n_resamples, max(FEWEST_REFITS, 2 * K))
+    check_count("n_resamples", n_resamples, max(MIN_REFITS, 2 * K))
     moments, figures, report = np.zeros((n, K, K)), [], logged("bootstrap", progress)
     for moved, change, *found in run_jobs(refits.refit, ((k,) for k in range(n_resamples)), n_jobs):
         moments += moved[:, :, None] * moved[:, None, :] / scale**2  # in order, so that sums do not depend on n_jobs
@@ -211,7 +212,7 @@ def bootstrap(
 
 
 def _conclusion(found: Stability, drawn: str, dependent: bool, few: bool) -> str:
-    """The conclusion in sentences; `drawn` names what was resampled, and `few` says whether that was little."""
+    """The conclusion in sentences; `drawn` names what was resampled, and `few` says whether there were few of these."""
     n, level, bounds, readable = len(found.images), found.stability, found.angle_bounds, found.stability >= READABLE
     names = ["the first component", *(f"the first {k} together" for k in range(2, len(bounds) + 1))]
     verdicts = np.array(["stable", "roughly stable", "not stable"])[np.searchsorted(ANGLES, bounds)]
@@ -243,10 +244,11 @@ def _conclusion(found: Stability, drawn: str, dependent: bool, few: bool) -> str
 def stability_note(
     model: HyperbolicReduction, X: Any, labels: Any = None, *, groups: Any = None, called: str = "groups", random_state: Any = 0
 ) -> str | None:
-    """What is stable in a picture, in a sentence to print below it. None for fewer than 20 different points.
+    """What is stable in a picture, as text to print below it. None for fewer than 20 different points.
 
-    The model is fitted twice, to random halves of the rows, or of more than ten groups (`called` so in the sentence): estimates
-    from a half vary as much as those from a bootstrap sample. With `labels`, distances between and within classes are separate.
+    The model is fitted twice, to random halves of the rows; or of the groups, which the text calls `called`, if there are more
+    than ten. Estimates from a half vary as much as those from a bootstrap sample. With `labels`, the text distinguishes
+    distances between classes from those within classes.
     """
     if len(np.unique(to_numpy(X), axis=0)) < NOTED_ROWS:
         return None
@@ -267,11 +269,8 @@ def stability_note(
     return " ".join([f"Changes in refits to random halves of the {called if grouped else 'rows'}.", *verdicts])
 
 
-# ---------------------------------------------------------------- refits
-
-
 class _Refits:
-    """A fitted reduction and its picture, and refits to resampled rows that are compared with it."""
+    """A fitted reduction with its picture, and a method that fits it to resampled rows and compares the pictures."""
 
     def __init__(self, model: Any, X: Any, groups: Any, weight: Any, random_state: Any) -> None:
         check_reduction(model)
@@ -283,9 +282,9 @@ class _Refits:
             raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
         members = np.arange(n) if groups is None else group_numbers(groups, n)
         if groups is not None and (count := members.max() + 1) < 4:
-            raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or pass none.")
+            raise ValueError(f"groups must name at least 4 groups, but names {count}. Use smaller groups, or omit groups.")
         self.weight = None if weight is None else check_weights(weight, n)
-        # a silent copy with the chosen number of components that starts each fit at the last result, if it can
+        # a silent copy with the chosen number of components, which starts each fit at the solution of the model if it can
         wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **rows.coordinates._asdict()}
         self.model = copy(model._as_chosen())
         self.model.set_params(**{name: wanted[name] for name in wanted.keys() & self.model.get_params(deep=False).keys()})
@@ -327,12 +326,12 @@ class _Refits:
     def _draw(self, rng: np.random.Generator, half: bool) -> np.ndarray:
         """Rows of a resample that has enough different rows for a fit."""
         count, K = len(self.groups), self.picture.shape[1] - 1
-        for _ in range(MOST_REDRAWS):
+        for _ in range(MAX_REDRAWS):
             drawn = rng.permutation(count)[: -(-count // 2)] if half else rng.integers(count, size=count)
             rows = np.concatenate([self.groups[g] for g in drawn])
             if len(np.unique(self.X[rows], axis=0)) > K:
                 return rows
-        raise ValueError(f"X has too few different points to resample: {MOST_REDRAWS} resamples had at most {K}. Pass more.")
+        raise ValueError(f"X has too few different points to resample: {MAX_REDRAWS} resamples had at most {K}. Pass more.")
 
     def _angles(self, refit: Any) -> list[float]:
         """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
@@ -345,8 +344,8 @@ class _Refits:
 
 
 def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
-    """Raise ValueError if the mean of the points is not that of the fit."""
-    # the median of "robust" may be any point of a gap, and a stream's fit may be older than its last rows
+    """Raise ValueError if the mean of the rows is not that of the fit."""
+    # the median of "robust" may not be unique, and after partial_fit the fit may be older than the last rows
     if not hasattr(model, "_mean") or hasattr(model, "_reservoir") or as_fitted(model, "objective") == "robust":
         return
     rows.weights = weight

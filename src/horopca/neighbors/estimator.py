@@ -23,11 +23,11 @@ from .search import QUERIES, Selection, Shells, queries_at_a_time, search_all
 
 AlgorithmName = Literal["auto", "brute", "shells"]
 
-# "auto" uses shells for this many points or more, up to this dimension, if a sample of points has few candidates each: at most
-# 100, or a thousandth of all points. `python -m benchmarks.neighbors switch` prints the times and the choice:
-# shells were faster with up to 61 candidates of a query (trees, and all points in the plane) and slower from 131 on.
+# "auto" uses shells for at least this many points of at most this dimension, if a sample of points has few candidates each: at
+# most 100, or a thousandth of all points. `python -m benchmarks.neighbors switch` prints the times and the choice: shells were
+# faster with up to 61 candidates per query (trees, and all points in the plane) and slower from 131 on.
 SHELL_POINTS, SHELL_DIMENSIONS = 1 << 13, 8
-SAMPLE, MOST_CANDIDATES = 64, 100
+SAMPLE, MAX_CANDIDATES = 64, 100
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -92,7 +92,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
             Points in the estimator's model and curvature: NumPy, torch or another array library, a memory-mapped file or a
             data frame. They are not copied by "brute".
         y : None
-            Ignored; it is there for scikit-learn.
+            Ignored, present for API consistency with scikit-learn.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         return self
 
     def _make_shells(self, rows: Rows) -> Shells | None:
-        """The shells, if the search is to use them."""
+        """The shells, or None if the search compares a query with all points."""
         n, d = rows.shape[0], rows.shape[1] - 1
         suited = n >= SHELL_POINTS and d <= SHELL_DIMENSIONS and is_numpy_array(rows.X)
         if self.algorithm == "brute" or (self.algorithm == "auto" and not suited):
@@ -119,7 +119,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         if self.algorithm == "auto":
             first = Selection(rows.take(np.linspace(0, n - 1, SAMPLE).astype(int)), self.n_neighbors)
             shells.search(first)
-            if first.considered > max(MOST_CANDIDATES, n / 1000) * SAMPLE:
+            if first.considered > max(MAX_CANDIDATES, n / 1000) * SAMPLE:
                 return None
         return shells
 
@@ -148,7 +148,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         rows, width = self._queries(X), k + (X is None)
         _, distances, indices = (part.reshape(-1, width) for part in self._search(rows, width, math.inf))
         if X is None:
-            # if more than k points coincide with a query, it may be missing among its neighbours: then the last one is left out
+            # if more than k points coincide with a query, it may not be among its own neighbours: then the last one is removed
             others = indices != np.arange(rows.shape[0])[:, None]
             others[others.all(axis=1), -1] = False
             distances, indices = distances[others].reshape(-1, k), indices[others].reshape(-1, k)
@@ -209,7 +209,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
 
     @one_blas_thread()
     def _search(self, rows: Rows, k: int | None, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The numbers of queries, sorted, and for each the distances and the rows of its neighbours, nearest first."""
+        """Flat arrays, one entry for each neighbour: the number of its query (sorted), its distance (sorted) and its row."""
         found, start = [], 0
         step = queries_at_a_time(self._rows.X, self.n_samples_fit_) if self._shells is None else QUERIES
         threads = allowed_threads(self.n_jobs) if is_numpy_array(self._rows.X) else 1

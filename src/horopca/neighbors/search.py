@@ -1,7 +1,7 @@
-"""Exact neighbours: two searches propose candidates, by comparison with all points or by shells, and a selection decides.
+"""Exact nearest neighbours: a search, brute-force or by shells, finds candidates, and `Selection` keeps the nearest.
 
-A search may propose too many candidates, never too few. Their distances are computed by one formula, and ties are broken by
-row number. Therefore both algorithms return the same neighbours.
+A search may find too many candidates, never too few. Their distances are computed by the same formula, and ties are broken by
+row number. Therefore both searches return the same neighbours.
 
 Shells are points of similar radius, each with a k-d tree of directions. In polar coordinates (rho, u), 4 sinh^2(d/2) =
 4 sinh^2((rho - rho')/2) + r r' |u - u'|^2 with r = sinh rho. The radii of a shell bound both terms below, so that all
@@ -25,15 +25,15 @@ from ..geometry._arrays import array_namespace, from_numpy, on_host, row_slices,
 from ..geometry._points import Chunk
 from ..geometry.hyperboloid import polar, polar_gap, squared_differences
 
-SLACK = 1 + 1e-12  # Candidates whose squared distance is within rounding of the limit are considered as well.
+SLACK = 1 + 1e-12  # Factor of the limits, so that candidates at the limit to within rounding are considered too.
 PAIR_ELEMENTS = 1 << 22  # Coordinates of candidates that are compared at a time: 32 MB.
 PART_ROWS = 1 << 13  # Points that queries on the host are compared with at a time.
 HOST_ELEMENTS, DEVICE_ELEMENTS = 1 << 18, 1 << 26  # Pairs at a time: in a core's cache, and enough to keep a device busy.
-PRODUCT_ERROR = 1e-3  # If the error of cosh d is larger, too many candidates are left, and directions are compared instead.
-MOST_CANDIDATES = 8  # If more candidates than this are left for each neighbour, the limit is lowered first.
+PRODUCT_ERROR = 1e-3  # If products have a larger error, they leave too many candidates, and directions are compared instead.
+MAX_CANDIDATES = 8  # If more candidates than this remain for each neighbour, the limit is lowered first.
 CORE_RADIUS = 1.0  # The radius of the innermost shell: in it, v is at most tanh 1, and the bound 0.65 of the distance.
 SHELL_WIDTH = 0.5  # The width of the other shells: in each, the bound is at least 0.78 of the distance on the sphere.
-QUERIES = 512  # Queries of shells at a time: their candidates fit into memory even if all points of a shell are candidates.
+QUERIES = 512  # Queries of shells at a time: their candidates fit in memory even if all points of a shell are candidates.
 MANY_PAIRS = 1 << 20  # Candidates that are collected before the best are selected.
 TREE_SLACK = 1 + 1e-9  # Factor for the rounding errors of the distances in the trees.
 
@@ -54,10 +54,10 @@ class Polar(NamedTuple):
 
 
 class Selection:
-    """The k nearest data points (all if k is None) within a distance of each query x (m, d+1), among the candidates so far.
+    """The k nearest data points (all if k is None) within distance `reach` of each query x (m, d+1), of the candidates so far.
 
-    Flat arrays, sorted by query, distance and row. `limits` (m,) are what a candidate's gap, 4 sinh^2(d/2), must not exceed;
-    `considered` counts the candidates.
+    `query`, `row` and `distance` are flat arrays, sorted by query, distance and row. The gap 4 sinh^2(d/2) of a candidate must
+    not exceed the limit of its query in `limits` (m,). `considered` counts the candidates.
     """
 
     def __init__(self, x: Any, k: int | None, reach: float = math.inf) -> None:
@@ -66,7 +66,7 @@ class Selection:
         self.query, self.row, self.distance = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
     def add(self, data: Polar, query: Any, row: Any, start: int = 0) -> None:
-        """Consider pairs of queries and rows of `data`; `start` is the number of the first row of data."""
+        """Consider candidates: pairs of queries and rows of `data`. `start` is the row number of the first of `data`."""
         self.considered += query.shape[0]
         distance = _distances(self.queries, data, query, row)
         near = distance <= self.reach
@@ -98,16 +98,13 @@ def _distances(queries: Polar, data: Polar, query: Any, row: Any) -> np.ndarray:
     return np.concatenate(found)
 
 
-# ---------------------------------------------------------------- comparison with all points
-
-
 def queries_at_a_time(x: Any, n: int) -> int:
     """How many queries, like the rows of x, are compared with n points at a time."""
     return max(1, HOST_ELEMENTS // min(n, PART_ROWS) if on_host(x) else DEVICE_ELEMENTS // n)
 
 
 def search_all(chunks: Iterable[Chunk], selections: list[Selection], map: Callable[..., Iterable[None]]) -> None:
-    """Find the neighbours of queries among all points; ``map`` is that of Python or of a pool of threads."""
+    """Compare queries with all points. ``map`` is the built-in function or that of a pool of threads."""
     for chunk in chunks:
         points = chunk.points()
         n = points.shape[0]
@@ -117,14 +114,14 @@ def search_all(chunks: Iterable[Chunk], selections: list[Selection], map: Callab
 
 
 def _compare(selection: Selection, *, y: Any, data: Polar, start: int) -> None:
-    """Add the points y (n, d+1) whose gap may be within the limits; the first has the number `start`."""
+    """Add the points y (n, d+1) whose gap may be within the limits; the first has the row number `start`."""
     gaps, slack = _gaps(selection.x, selection.queries, y, data)
     xp, k, n = array_namespace(gaps), selection.k, gaps.shape[1]
     limits = from_numpy(selection.limits[:, None], gaps) + slack
     near = gaps <= limits
-    if k is not None and k < n and int(xp.count_nonzero(near)) > MOST_CANDIDATES * k * gaps.shape[0]:
+    if k is not None and k < n and int(xp.count_nonzero(near)) > MAX_CANDIDATES * k * gaps.shape[0]:
         near = gaps <= xp.minimum(limits, _kth_smallest(gaps, k) * (1 + 1e-12) + 2 * slack)
-    (found,) = xp.nonzero(xp.reshape(near, (-1,)))  # four times as fast as in two dimensions
+    (found,) = xp.nonzero(xp.reshape(near, (-1,)))  # four times as fast as nonzero of the matrix
     if found.shape[0]:
         selection.add(data, found // n, found % n, start)
 
@@ -138,7 +135,7 @@ def _gaps(x: Any, queries: Polar, y: Any, data: Polar) -> tuple[Any, Any]:
         signs = xp.ones_like(x[0, :])
         signs[0] = -1.0
         return (-2 * signs * x) @ y.T - 2, error
-    turn = squared_differences(queries.u, data.u)  # of far points, whose time hides small distances
+    turn = squared_differences(queries.u, data.u)  # for far points, where the rounding of t t' hides small distances
     return polar_gap(queries.t[:, None], queries.r[:, None], data.t[None, :], data.r[None, :], turn), 0 * error
 
 
@@ -151,11 +148,8 @@ def _kth_smallest(a: Any, k: int) -> Any:
     return array_namespace(a).sort(a, axis=1)[:, k - 1 : k]
 
 
-# ---------------------------------------------------------------- shells
-
-
 class Shell:
-    """Data points of similar radius: their rows, the smallest and largest length r, and a tree of directions or points."""
+    """Data points of similar radius: their rows, the smallest and largest r = sinh(radius), and a k-d tree."""
 
     def __init__(self, rows: np.ndarray, points: Polar) -> None:
         self.rows, self.low, self.high = rows, float(points.r.min()), float(points.r.max())
@@ -163,7 +157,7 @@ class Shell:
         self.tree: Any = cKDTree(self.keys(points))
 
     def keys(self, points: Polar) -> np.ndarray:
-        """Points as those of the tree: directions, or space parts in the core."""
+        """Points as the tree stores them: directions, or space parts in the innermost shell."""
         return np.asarray(points.r[:, None] * points.u if self.core else points.u)
 
     def least_gap(self, queries: Polar) -> np.ndarray:
@@ -172,7 +166,7 @@ class Shell:
         return np.asarray(polar_gap(queries.t, queries.r, np.sqrt(1 + nearest**2), nearest, np.zeros_like(nearest)))
 
     def reach(self, queries: Polar, limits: np.ndarray) -> np.ndarray:
-        """The distances (m,) in the tree within which all points lie whose gap is within the limits."""
+        """Distances (m,) in the tree such that all points whose gap is within the limits are at most as far."""
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             if self.core:
                 v = (queries.r + self.high) / (queries.t + np.sqrt(1 + self.high**2))
@@ -211,7 +205,7 @@ class Shells:
         self._add(selection, pairs)
 
     def _lower_limits(self, x: np.ndarray, k: int) -> np.ndarray:
-        """Limits by the points nearest in direction, in the nearest three shells, or more if these have too few points."""
+        """Upper limits (m,) of the gaps, from the nearest directions in the nearest three shells, or more if points are few."""
         first, pairs = Selection(x, k), list[Pairs]()
         order = np.argsort([shell.least_gap(first.queries) for shell in self.shells], axis=0, kind="stable")
         for depth, numbers in enumerate(order):

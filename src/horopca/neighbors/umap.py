@@ -18,7 +18,7 @@ INIT_SIZE = 10.0  # The largest coordinate of UMAP's own initial pictures.
 def to_umap(
     X: Any, init: Any = None, *, n_neighbors: int = 10, model: ModelName = "poincare", curvature: float = -1.0
 ) -> dict[str, Any]:
-    """Arguments for ``umap.UMAP`` that make it show hyperbolic neighbours.
+    """Arguments of ``umap.UMAP`` with which it preserves hyperbolic neighbours.
 
     umap-learn is an optional library; this function does not import it.
 
@@ -27,10 +27,10 @@ def to_umap(
     X : array of shape (n_samples, n_features)
         Points in the model and curvature.
     init : array of shape (n_samples, n_components), optional
-        The picture that UMAP starts from, usually that of `HoroPCA`, in the model and curvature of X. It is passed on as
-        tangent vectors at the origin. If not given, UMAP's own start is used.
+        The initial picture, usually the result of `HoroPCA`, in the model and curvature of X. UMAP receives it as tangent
+        vectors at the origin. By default, UMAP initialises itself.
     n_neighbors : int, default=10
-        Neighbours of each point, without the point itself.
+        The number of neighbours of each point, without the point itself.
     model, curvature : str and float
         The coordinates of X and `init`.
 

@@ -1,4 +1,4 @@
-"""What a reduction keeps: components on unseen rows, distances before and after."""
+"""Charts of what a reduction preserves: components on unseen rows, distances before and after."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAIRS = 50_000  # Pairs that are drawn: the standard error of their mean distort
 
 
 def plot_components(curve: Any, *, figure: Figure | None = None) -> Figure:
-    """Draw what unseen rows keep against the number of components, and what each component adds compared with chance.
+    """Draw what is preserved of unseen rows against the number of components, and what each component adds beyond chance.
 
     Bars are standard errors over the folds. The last panel compares the fraction that a component adds with what it adds to
     copies of the data without that component, up to the first component that adds no more than chance. A dashed line marks

@@ -17,8 +17,8 @@ from .views import VIEWS, choose_view
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PANEL, TITLED_PANEL = 3.1, 3.4  # inches: the width of a panel, and its height with a title of two lines
-ALIGNED_ROWS = 1 << 15  # An isometry is found from at most this many points: more would not turn a picture visibly.
+PANEL, TITLED_PANEL = 3.1, 3.4  # The width of a panel, and its height with a title of two lines, in inches.
+ALIGNED_ROWS = 1 << 15  # An isometry is found from at most this many points: with more, it hardly changes.
 
 
 def plot_comparison(

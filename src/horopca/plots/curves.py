@@ -11,11 +11,11 @@ from ..geometry import MODELS, busemann, from_hyperboloid, geodesic, to_hyperbol
 from ..geometry.isometries import translate_ideal
 
 Arcs: TypeAlias = Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # ends (m, 2) and (m, 2), n_points, to (m, n_points, 2)
-INSIDE = 1 - 1e-12  # Ideal points are drawn this far from the origin, where they are points of the disk.
+INSIDE = 1 - 1e-12  # Ideal points are moved to this distance from the origin, just inside the disk.
 
 
 def circular_arcs(half_turn: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Arcs:
-    """Geodesics that are arcs of circles and turn by twice half_turn(a, b) between complex numbers a and b."""
+    """A function that draws geodesics as arcs of circles, which turn by twice half_turn(a, b) from a to b (complex numbers)."""
 
     def arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
         first, last = to_complex(a)[:, None], to_complex(b)[:, None]

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-MANY = 5000  # Vector files store more points or lines than this as pixels: they would be slow to open.
+MANY = 5000  # More points or lines than this are rasterized in vector files, which would be slow to open otherwise.
 USUAL_SIZE = 4.6  # Inches that the axes of a single plot measure, for which sizes of marks, lines and texts are chosen.
-SMALLEST_TEXT = 5.5  # points; smaller text is not legible in print
+SMALLEST_TEXT = 5.5  # Points: smaller text is not legible in print.
 LAYOUTS = 4  # Passes of matplotlib's layout. With a legend beside round axes one pass may leave the legend cut off.
 LEGEND_LINES = 32  # A legend of more lines would not be legible beside axes of the usual size.
 
 
 def new_figure(*, interactive: bool = True) -> Figure:
-    """A figure of pyplot's, or (not interactive) one that can only be saved and is not registered anywhere."""
+    """A new figure of pyplot; or, if not `interactive`, one that pyplot does not know and that can only be saved."""
     try:
         import matplotlib.pyplot as plt
         from matplotlib.figure import Figure
@@ -72,7 +72,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def theme_of(ax: Axes) -> Theme:
-    """Dark on a dark figure; on a transparent figure, if matplotlib's text colour is light."""
+    """The theme of the axes: dark if the figure is dark or, for a transparent figure, if matplotlib's text colour is light."""
     from matplotlib import rcParams
     from matplotlib.colors import to_rgba
 
@@ -91,7 +91,7 @@ def _inches(ax: Axes) -> np.ndarray:
 
 
 def proportion(ax: Axes) -> float:
-    """The size of the axes relative to those of a single plot: the factor of sizes of marks, lines and texts."""
+    """The size of the axes relative to those of a single plot, by which the sizes of marks, lines and texts are multiplied."""
     return float(np.clip(_inches(ax).min() / USUAL_SIZE, 0.3, 2.0))
 
 
@@ -119,9 +119,6 @@ def draw_lines(ax: Axes, segments: Any, colour: Any, width: float, zorder: float
     lines = LineCollection(list(segments), colors=colour, linewidths=width * proportion(ax), zorder=zorder, **options)
     lines.set_rasterized(len(segments) > MANY)
     ax.add_collection(lines, autolim=False)
-
-
-# ---------------------------------------------------------------- colours
 
 
 def by_label(labels: list[Any] | None, n: int, theme: Theme, palette: Any = None) -> tuple[np.ndarray, list[tuple[str, str]]]:
@@ -159,12 +156,9 @@ def by_value(values: np.ndarray, theme: Theme, norm: Any = None) -> tuple[np.nda
     return np.asarray(colours(norm(known))), (norm, colours)
 
 
-# ---------------------------------------------------------------- legends
-
-
 def plain(text: str, longest: int = 32) -> str:
-    """A text of the user for matplotlib: shortened, and without mathematics."""
-    ends = text.split(" – ")  # of a clade, its first and last leaf: each is shortened, so that they do not become one name
+    """A user's text for matplotlib: shortened, and with $ escaped, so that it is not taken for mathematics."""
+    ends = text.split(" – ")  # the first and the last leaf of a clade without a name: each is shortened by itself
     longest = longest if len(ends) == 1 else 20
     short = [end if len(end) <= longest else f"{end[: longest // 2 + 2]}…{end[4 - longest // 2 :]}" for end in ends]
     return " – ".join(short).replace("$", r"\$")
@@ -193,7 +187,7 @@ def draw_legend(ax: Axes, legend: list[tuple[str, str]]) -> None:
 
 
 def _narrow(ax: Axes, legend: Any) -> None:
-    """Narrow axes in a figure without a layout engine until their legend fits beside them."""
+    """Narrow the axes, in a figure without a layout engine, so that their legend fits beside them."""
     figure, box = figure_of(ax), ax.get_position(original=True)
     figure.draw_without_rendering()
     room = (legend.get_window_extent().width + figure.dpi / 6) / figure.bbox.width  # 12 points for the gap and rounding

@@ -1,4 +1,4 @@
-"""Films of moving points."""
+"""Animations of moving points."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def animate(
         found = f"its first entry has shape {np.shape(to_numpy(frames[0]))}" if frames else "is empty"
         raise ValueError(f"frames must be a sequence of arrays (n, 2), but {found}.")
     if options.get("regions") is not None:
-        raise ValueError("regions belong to one picture, but a film has several. Omit them.")
-    heads = one_per_point(titles, "titles", len(frames), "frame") or [None] * len(frames)
-    usual = signature(plot_plane)
+        raise ValueError("regions belong to one picture, but an animation has several. Omit regions.")
+    headings = one_per_point(titles, "titles", len(frames), "frame") or [None] * len(frames)
+    parameters = signature(plot_plane)
     data = []
-    for Y, title in zip(frames, heads, strict=True):
-        given = usual.bind(Y, labels, title=title, ax=None, **options)
+    for Y, title in zip(frames, headings, strict=True):
+        given = parameters.bind(Y, labels, title=title, ax=None, **options)
         given.apply_defaults()
         data.append(check_plane_arguments(given.arguments))
     check_same_rows("frames", [len(one.x) for one in data])
@@ -88,7 +88,7 @@ def animate(
         if step:
             one = copy(one)
             one.x = geodesic(one.x, data[k + 1].x, step / (between + 1))
-        # Every picture has the layout of the first, with two lines for notes: otherwise the film would jump.
+        # Every picture has the layout of the first, with two lines for notes: otherwise the axes would jump.
         draw_plane(one, figure.subplots(), everything, note_lines=2)
         if not boxes:
             figure.draw_without_rendering()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEVELS = (-2.0, -1.0, 0.0, 1.0, 2.0)
-AT_ROOT = 1e-12  # A point is the root if its distance to it is below this fraction of its coordinates: that is rounding.
+AT_ROOT = 1e-12  # A point is the root if its distance from it is below this fraction of its time coordinate: rounding error.
 
 
 def plot_geodesics(a: Any, b: Any, *, colour: str = COLOURS[0], ax: Axes | None = None) -> Axes:
@@ -30,7 +30,7 @@ def plot_geodesics(a: Any, b: Any, *, colour: str = COLOURS[0], ax: Axes | None 
     a, b : arrays (m, 2)
         Points of the unit disk.
     colour : str
-        Of the lines.
+        The colour of the lines.
     ax : matplotlib axes, optional
         Such as those of `plot_plane`, whose view and centre are kept. By default a new disk.
 
@@ -181,7 +181,7 @@ def plot_cones(
     model, curvature : str and float
         The coordinates of Y.
     colour : str
-        Of the lines.
+        The colour of the lines.
     ax : matplotlib axes, optional
         Such as those of `plot_plane`, whose centre is kept. By default a new disk.
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-MOST_NAMES = 150  # A plot of the usual size is hard to read with more names.
-TRIED_NAMES = 8 * MOST_NAMES  # Names that are tried: of the points that matter less, hardly any would fit.
-# Where a name may be, relative to its point, in order of preference: right, left, above, below, and the corners.
+MAX_NAMES = 150  # A plot of the usual size is hard to read with more names.
+TRIED_NAMES = 8 * MAX_NAMES  # The names of less important points are not tried: hardly any would fit.
+# Positions of a name relative to its point, in order of preference: right, left, above, below, and the corners.
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)])
 
 
@@ -28,15 +28,15 @@ def importance(radius: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
 
 
 def names_note(fitting: int, wanted: int) -> str:
-    """How many names fit."""
+    """The note on how many names fit."""
     return f"names that fit: {fitting:,} of {wanted:,}"
 
 
 def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, note: Text) -> None:
-    """Write the names of points xy (n, 2), the heaviest first, where they overlap no other name, point, legend or axes.
+    """Draw the names of points xy (n, 2), in decreasing order of weight, where they overlap no name, point, legend or axes.
 
     `marks` (n,) are the areas of the points in square points. Names of infinite weight may overlap points of finite weight.
-    The note says how many names fit.
+    The text of `note` is extended by how many names fit.
     """
     from matplotlib.artist import Artist, allow_rasterization
     from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
@@ -57,11 +57,11 @@ def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, m
 
         @allow_rasterization  # type: ignore[untyped-decorator, unused-ignore]
         def draw(self, renderer: Any) -> None:
-            set_note(names_note(wanted, wanted))  # the longest that it can be
+            set_note(names_note(wanted, wanted))  # the longest note, to reserve its space
             taken = [*_obstacles(ax, renderer), np.array(note.get_window_extent(renderer).extents)]
             self.texts = tuple(_fitting(ax, xy, names, weight, marks, taken))
             set_note(names_note(len(self.texts), wanted) if len(self.texts) < wanted else "")
-            # Text with effects is drawn as curves, which match in pixels. In vector files the text is drawn without them.
+            # Text with effects is drawn as curves. In vector files it is drawn again without effects, and remains text.
             for effects in [[*halo, Normal()]] if hasattr(renderer, "buffer_rgba") else [halo, []]:
                 for text in self.texts:
                     text.set_path_effects(effects)
@@ -73,7 +73,7 @@ def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, m
 
 
 def _obstacles(ax: Axes, renderer: Any) -> list[np.ndarray]:
-    """Boxes in pixels that no name may overlap: legends, titles, numbers of rings, and other axes that are not behind these."""
+    """Boxes in pixels that no name may overlap: legends, titles, numbers of rings, and other axes beside these."""
     low, high = ax.bbox.get_points() + [[1], [-1]]
     every = (*figure_of(ax).axes, *ax.child_axes)
     beside = [other for other in every if (other.bbox.min > low).any() or (other.bbox.max < high).any()]
@@ -99,7 +99,7 @@ def _fitting(
     reach = np.sqrt(np.broadcast_to(marks, len(xy)) / np.pi)[:, None] * pixel
     dots = np.hstack([centres - reach, centres + reach])
     for i in [i for i in np.argsort(-weight, kind="stable")[:TRIED_NAMES] if names[i]]:
-        if len(found) == MOST_NAMES:
+        if len(found) == MAX_NAMES:
             break
         text = plain(names[i])
         width = text_to_path.get_text_width_height_descent(text, properties, False)[0] + 2
@@ -109,7 +109,7 @@ def _fitting(
         inside = (low >= figure.bbox.min).all(axis=1) & (low + size <= figure.bbox.max).all(axis=1)
         points = dots[np.isinf(weight)] if np.isinf(weight[i]) else dots
         around = np.concatenate([low.min(axis=0), (low + size).max(axis=0)])[None]
-        near = points[_overlap(points, around)]  # a few of the points: all eight boxes are tested on these only
+        near = points[_overlap(points, around)]  # the points that any of the eight boxes may overlap
         free = np.flatnonzero(inside & ~_overlap(boxes, np.array(taken)) & ~_overlap(boxes, near))
         if len(free):
             box = boxes[min(free, key=lambda k: _crosses(boxes[k], ax))]

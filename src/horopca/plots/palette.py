@@ -29,7 +29,7 @@ DARK_OTHER = "#767D87"
 NO_LABEL = "no label"  #: The class of points without a label, as the legend names it.
 ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b")
 
-# Ramps from low to high: high values stand out from the background. The low end of `distrust` is inconspicuous.
+# Colour ramps from low to high values: high values stand out from the background. The low end of `distrust` is inconspicuous.
 RAMPS: dict[str, dict[str, tuple[str, ...]]] = {
     "value": {
         "light": ("#A5DB36", "#4AC16D", "#1FA187", "#277F8E", "#365C8D", "#46327E", "#440154"),
@@ -66,11 +66,8 @@ LIGHT = Theme("light", COLOURS, OTHER, "#FAFAFA", "#444444", "#DDDDDD", "#8C8C8C
 DARK = Theme("dark", DARK_COLOURS, DARK_OTHER, "#181C22", "#9AA1AB", "#3B424C", "#7A828D", "#E8EAED", "#0E1115")
 
 
-# ---------------------------------------------------------------- classes
-
-
 def is_missing(value: Any) -> bool:
-    """Whether a label or number is missing: None, NaN, the NA of pandas, and other values that are not equal to themselves."""
+    """Whether a label or number is missing: None, NaN, pandas.NA, or another value that is not equal to itself."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
@@ -154,9 +151,6 @@ def _check_colour(colour: Any) -> str:
     if not isinstance(colour, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", colour):
         raise ValueError(f'palette must contain colours such as "#0072B2", or map classes to them, but contains {colour!r}.')
     return colour.upper()
-
-
-# ---------------------------------------------------------------- numbers
 
 
 def value_range(values: Any, scale: str = "linear") -> tuple[float, float]:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-CROWD = 50_000  # From this number of points on, a plot shows how many there are rather than each of them.
-BINS = 500  # A crowd is counted in this number of bins in each direction: about one for each pixel of a single plot.
-SHORTEST_EDGE = 0.002  # Of many edges, those shorter than this fraction of the radius of the plot, one pixel, are omitted.
-COMPANION_AREA = 42.0  # square points: larger than the marks of 1,000 points, which are 14
+CROWD = 50_000  # From this number of points on, a plot shows their density instead of a mark for each.
+BINS = 500  # The number of bins of the density in each direction: about one for each pixel of a single plot.
+SHORTEST_EDGE = 0.002  # If there are many edges, those shorter than this fraction of the radius, about one pixel, are omitted.
+COMPANION_AREA = 42.0  # Square points: larger than the marks of 1,000 points, which are 14.
 
 
 def plot_plane(
@@ -120,7 +120,7 @@ def plot_plane(
 def draw_plane(data: SimpleNamespace, ax: Axes, everything: np.ndarray | None = None, note_lines: int = 0) -> Axes:
     """Draw validated points, with a note below them, for which at least `note_lines` lines are reserved.
 
-    The view and its frame are those of `everything` (n, 3): for a picture of a film, the points of all pictures.
+    The view and its limits are those for `everything` (n, 3): in an animation, the points of all pictures.
     """
     n, theme = len(data.x), figures.theme_of(ax)
     everything = np.concatenate([data.x, data.diamonds]) if everything is None else everything
@@ -137,7 +137,7 @@ def draw_plane(data: SimpleNamespace, ax: Axes, everything: np.ndarray | None = 
         draw_rings(ax, view, size, data.unit, theme)
     notes = [why_equidistant(data.x)] if data.view == "auto" and view.ringed else []
     if not view.ringed and (low := fraction_on_rim(data.x)) > 0.5:
-        notes.append(f'{low:.0%} of the points lie on the rim to the eye: view="equidistant" shows them')
+        notes.append(f'{low:.0%} of the points appear to lie on the rim: view="equidistant" separates them')
     if data.edges is not None:
         notes.append(_draw_edges(ax, xy, data.edges, view, size, theme))
     areas = _mark_areas(ax, data, view)
@@ -164,7 +164,7 @@ def draw_plane(data: SimpleNamespace, ax: Axes, everything: np.ndarray | None = 
         weight = np.concatenate([importance(radius(data.x), data.edges), np.full(len(beside), np.inf)])
         marks = np.concatenate([areas, np.full(len(beside), diamond)])
         draw_names(ax, np.concatenate([xy, beside]), names, weight, marks, note)
-    if bar:  # last: it takes space from the axes, whose size determines all others
+    if bar:  # last: it takes space from the axes, whose size determines all other sizes
         figures.draw_colour_bar(ax, bar, data.value_name)
     return ax
 
@@ -182,7 +182,7 @@ def _draw_note(ax: Axes, text: str, more: str, lines: int, theme: Theme) -> Text
 
 
 def _mark_areas(ax: Axes, data: SimpleNamespace, view: View) -> np.ndarray:
-    """Areas of the marks in square points, by default smaller towards a rim, where points are closer to each other."""
+    """Areas (n,) of the marks in square points; by default smaller towards a rim, where points are closer to each other."""
     n = len(data.x)
     if data.size is not None:
         return np.broadcast_to(np.asarray(data.size, dtype=np.float64), (n,))
@@ -191,7 +191,7 @@ def _mark_areas(ax: Axes, data: SimpleNamespace, view: View) -> np.ndarray:
 
 
 def _draw_points(ax: Axes, xy: np.ndarray, colours: np.ndarray, areas: np.ndarray, theme: Theme, alpha: np.ndarray) -> None:
-    """Draw marks in a random order, always the same: in the order of rows, the last class would hide the first."""
+    """Draw marks in a fixed random order: in the order of the rows, the last class could hide the first."""
     from matplotlib.colors import to_rgba
 
     order, few = np.random.default_rng(0).permutation(len(xy)), len(xy) <= 1000
@@ -205,7 +205,7 @@ def _draw_points(ax: Axes, xy: np.ndarray, colours: np.ndarray, areas: np.ndarra
 
 
 def _draw_crowd(ax: Axes, xy: np.ndarray, colours: np.ndarray) -> None:
-    """Draw an image: in each bin the mean colour of its points, the more opaque the more there are."""
+    """Draw the density as an image: each bin has the mean colour of its points, and is more opaque if it has more points."""
     limits = [ax.get_ylim(), ax.get_xlim()]
     count, *sums = (np.histogram2d(xy[:, 1], xy[:, 0], BINS, limits, weights=part)[0] for part in (None, *colours[:, :3].T))
     strength = np.where(count > 0, 0.25 + 0.75 * np.log1p(count) / np.log1p(count.max()), 0)

@@ -1,4 +1,4 @@
-"""Confidence regions around points, drawn with their true borders."""
+"""Confidence regions around points, with their exact borders in any view."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from .views import View
 
-PALEST = 0.25  # Opacity of a point whose region is too large. The region itself is not drawn: it would hide the others.
+PALEST = 0.25  # Opacity of a point whose region is too large to be drawn.
 FILL = 0.3  # Opacity of a small region. Larger ones are paler, so that the points below them remain visible.
-FLAT = 1e-3  # A border and its polygon differ by less than this fraction of the radius of the plot: a third of a pixel.
-ROUNDS = 30  # Halvings of an interval of angles. Seen from the centre, a region of radius 20 needs 29.
+FLAT = 1e-3  # The largest gap between a border and its polygon, as a fraction of the radius of the plot: a third of a pixel.
+ROUNDS = 30  # The largest number of bisections of an interval of angles. A region of radius 20 needs 29.
 
 
 def opacity(data: SimpleNamespace) -> np.ndarray:
@@ -62,5 +62,5 @@ def draw_regions(ax: Axes, data: SimpleNamespace, view: View, size: float, colou
     drawn.set(gid="regions", rasterized=len(borders) > MANY)
     ax.add_collection(drawn, autolim=False)
     omitted = len(alpha) - len(order)
-    left_out = f"; {omitted:,} of {len(alpha):,} not drawn: too large" if omitted else ""
+    left_out = f"; too large to draw: {omitted:,} of {len(alpha):,}" if omitted else ""
     return f"regions at a confidence of {data.regions.level:.0%}{left_out}"

@@ -101,7 +101,7 @@ def check_edges(edges: Any, n: int) -> np.ndarray:
     wrong = np.flatnonzero(((edges < 0) | (edges >= n)).any(axis=1))
     if wrong.size:
         a, b = edges[wrong[0]]
-        raise ValueError(f"edges must join rows 0 to {n - 1} of Y, but number {wrong[0]} of {len(edges)} joins {a} and {b}.")
+        raise ValueError(f"edges must join rows 0 to {n - 1} of Y, but edge {wrong[0]} joins rows {a} and {b}.")
     return np.asarray(edges, dtype=np.int64)
 
 
@@ -110,7 +110,7 @@ def check_numbers(values: Any, name: str, n: int) -> np.ndarray:
     try:
         numbers = np.asarray(to_numpy(values), dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, but contains something else.") from None
+        raise ValueError(f"{name} must be numbers, but some values are not.") from None
     if numbers.shape != (n,):
         raise ValueError(f"{name} must have one number for each of {n} points, but has shape {numbers.shape}.")
     return numbers

@@ -74,9 +74,6 @@ VIEWS = {
 }
 
 
-# ---------------------------------------------------------------- which view
-
-
 def fraction_on_rim(x: np.ndarray) -> float:
     """The fraction of points x (n, 3) that look as if they were on the rim of the Poincaré disk around the origin."""
     return float(np.mean(radius(x) > RIM)) if len(x) else 0.0
@@ -93,9 +90,9 @@ def why_equidistant(x: np.ndarray) -> str:
 
 
 def choose_centre(x: np.ndarray, root: int | None) -> np.ndarray:
-    """The point (3,) to centre points x (n, 3) at: the root of a tree, if it has one, or else the Fréchet mean.
+    """The centre (3,) of a picture of points x (n, 3): the root of a tree if there is one, or else the Fréchet mean.
 
-    A root at one end of a tree would send most of the other points to the rim. The mean is the centre then too.
+    It is also the mean if around the root, but not around the mean, most of the points would appear to lie on the rim.
     """
     mean = np.asarray(frechet_mean(x).point)
     if root is None or fraction_on_rim(translate_to_origin(x, x[root])) > 0.5 >= fraction_on_rim(translate_to_origin(x, mean)):
@@ -104,9 +101,9 @@ def choose_centre(x: np.ndarray, root: int | None) -> np.ndarray:
 
 
 def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, View, np.ndarray]:
-    """The axes, by default new ones with a disk, their view and its centre (3,), as `plot_plane` left them there.
+    """The axes (by default new ones with a disk), and the view and centre (3,) that `plot_plane` stored in them.
 
-    Raises ValueError if they show another view, and `disk_only`, the name of a function, draws in the Poincaré disk only.
+    Raises ValueError if the view is not the Poincaré disk and `disk_only`, the name of a function that needs it, is given.
     """
     ax = new_figure().subplots() if ax is None else ax
     if not hasattr(ax, "patches"):
@@ -123,9 +120,6 @@ def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, V
     return ax, VIEWS[name], centre
 
 
-# ---------------------------------------------------------------- rings
-
-
 def ring_radii(view: View, size: float, unit: float) -> np.ndarray:
     """Radii of two to six rings, multiples of a round step in the user's unit of length, for a plot of radius `size`."""
     for step in RING_STEPS:
@@ -140,7 +134,7 @@ def ring_radii(view: View, size: float, unit: float) -> np.ndarray:
 def draw_rings(ax: Axes, view: View, size: float, unit: float, theme: Theme) -> None:
     """Draw numbered circles around the centre, and twelve rays."""
     angle, turns = np.linspace(0, 2 * np.pi, 181), np.arange(12) * np.pi / 6
-    reach = [0, size] if view.model == "tangent" else np.linspace(0, 20, 100)  # 4e-9 from the rim
+    reach = [0, size] if view.model == "tangent" else np.linspace(0, 20, 100)  # radius 20 is 4e-9 from the rim
     radii = ring_radii(view, size, unit)
     circles = [view.polar(r / unit, angle) for r in radii]
     draw_lines(ax, [*circles, *(view.polar(np.asarray(reach), turn) for turn in turns)], theme.grid, 0.6)

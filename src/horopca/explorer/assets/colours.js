@@ -1,4 +1,4 @@
-// Colours as the page was given them: which colour a class has, and every ramp, is decided where the page is made.
+// Colours. Those of classes, and the ramps, are part of the data of the page: Python chooses them.
 
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 const packed = ([r, g, b], a = 255) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0;
@@ -11,7 +11,7 @@ function along(ramp, fraction) {
   return a.map((v, k) => Math.round(v + (b[k] - v) * (at - low)));
 }
 
-/** What points can be coloured by: key, the words for it, and values or classes. */
+/** The columns that points can be coloured by: a key, the name on the page (`words`), and values or classes. */
 function colourings(data) {
   const list = data.labelings.map((labeling, k) => ({ key: k ? `label-${k}` : "label", words: labeling.name, labeling }));
   (data.columns || []).forEach((column, k) => {
@@ -28,13 +28,13 @@ function colourings(data) {
 /** The measures of each point, where the picture is the one that was measured. */
 const measuresOf = (app) => (app.isMeasured() ? app.colourings.filter(({ trust, values }) => trust && values) : []);
 
-/** The part of the way from the low end of the scale to the high one; NaN where there is none. */
+/** A function from a value to its position on the scale, 0 at the low end and 1 at the high one; NaN if it has none. */
 function fractionOn(scale, [low, high]) {
   if (scale === "log") return (value) => (value > 0 ? Math.log(value / low) / Math.log(high / low) : NaN);
   return (value) => (high > low ? (value - low) / (high - low) : value === low ? 0.5 : NaN);
 }
 
-/** The value at a part of the way: the inverse of `fractionOn`. */
+/** The inverse of `fractionOn`: a function from a position to the value. */
 const valueOn = (scale, [low, high]) => (part) => (scale === "log" ? low * (high / low) ** part : low + part * (high - low));
 
 const rampOf = (data, colouring, scale, theme) => data.ramps[scale === "diverging" ? "diverging" : colouring.ramp][theme];

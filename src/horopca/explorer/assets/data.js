@@ -14,7 +14,7 @@ async function unpacked(element) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** An array whose bytes were written all first ones, then all second ones, ... */
+/** An array from its byte planes: the first bytes of all elements, then their second bytes, ... */
 function fromPlanes(bytes, Type, length) {
   const width = Type.BYTES_PER_ELEMENT, out = new Uint8Array(length * width);
   for (let plane = 0; plane < width; plane++) {
@@ -70,7 +70,6 @@ function neighboursOf(data, i, measured) {
     there: known ? spans.filter(([, d]) => Number.isFinite(d)) : null }; // infinite: in another component of the graph
 }
 
-// ---------------------------------------------------------------- search
 
 const ASCII = /^[\x00-\x7f]*$/;
 const folded = (text) => (ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();

@@ -1,8 +1,8 @@
 // Density contours: lines around the densest parts of the points in view, measured by points per hyperbolic area.
 
-const SHARES = [0.2, 0.4, 0.6, 0.8]; // of the points in view that are inside each line
-const FEWEST_DENSE = 500, DENSE = 100000; // points that have contours, and points from which the page starts with them
-const GRID = 6, BLUR = 3; // pixels of a cell; cells that a box of the blur reaches to each side, three times over
+const SHARES = [0.2, 0.4, 0.6, 0.8]; // the fractions of the points in view inside the contours
+const FEWEST_DENSE = 500, DENSE = 100000; // with fewer points there are no contours; with more, they are on from the start
+const GRID = 6, BLUR = 3; // pixels of a cell; the half-width, in cells, of the box blur, which is applied three times
 
 /** A grid of counts, each replaced by the mean of those in a box around it, along rows and then along columns. */
 function blurred(grid, wide, high) {

@@ -1,4 +1,4 @@
-// The current view as a file, in the light theme on white: PNG at twice the size, and SVG. And printed.
+// The current view as a PNG (at twice the size), as an SVG and in print, in the light theme on white.
 
 /** Draw in the light theme on a white page, and then again as before. */
 function onPaper(app, act) {

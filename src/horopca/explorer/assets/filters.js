@@ -101,12 +101,11 @@ function filterRows(app) {
   return [h("p", { class: "note", text: `${count.toLocaleString("en")} of ${app.data.n.toLocaleString("en")} points shown` }), ...rows];
 }
 
-// ---------------------------------------------------------------- in the address
 
 const writeFilters = (filters) => [...filters].map(([key, filter]) => `${key}:${filter instanceof Set
   ? [...filter].sort((a, b) => a - b).join(".") : filter.map((end) => (Number.isFinite(end) ? end : "")).join("~")}`).join(";");
 
-/** The filters that a text of `writeFilters` describes; what is not valid is left out. */
+/** The inverse of `writeFilters`; invalid parts are ignored. */
 function readFilters(text, colourings) {
   const found = new Map();
   for (const part of text.split(";")) {

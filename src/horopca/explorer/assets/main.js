@@ -20,7 +20,6 @@ function newApp(data) {
   addTime(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
 
-  // ------------------------------------------------------------ drawing
 
   app.draw = (what = "all") => {
     if (what === "all") [app.stale, app.restless] = ["all", data.n > MANY];
@@ -70,7 +69,7 @@ function newApp(data) {
     app.stale = null;
   };
 
-  /** The card is never over the panel above it. */
+  /** Limit the height of the card, so that it does not cover the panel above it. */
   const card = $("card"), head = $("head");
   function fitCard() {
     card.style.maxHeight = innerWidth >= 1024 ? `${Math.max(60, innerHeight - head.getBoundingClientRect().bottom - 28)}px` : "";
@@ -95,7 +94,6 @@ function newApp(data) {
     app.draw();
   };
 
-  // ------------------------------------------------------------ the view
 
   app.look = (view) => { app.view = view; app.draw(); };
   app.setZoom = (zoom) => {
@@ -141,7 +139,6 @@ function newApp(data) {
   };
   app.goHome = () => app.fly(app.start, { zoom: 1, upright: true });
 
-  // ------------------------------------------------------------ points and colours
 
   app.remark = () => {
     const kept = [[app.pin, true], [app.hover, false]].filter(([i], k) => i >= 0 && app.shown[i] && !(k && i === app.pin));
@@ -223,7 +220,6 @@ function newApp(data) {
     app.setColouring(app.colouring.key);
   };
 
-  // ------------------------------------------------------------ around the plane
 
   let settled = 0;
   /** Write the view into the address, as the step of the browser's history that it is. Inside a notebook a page may not; the
@@ -266,9 +262,9 @@ function newApp(data) {
   };
 
   document.documentElement.classList.toggle("framed", window !== parent && data.pane === null);
-  app.share = () => {}; // until it is linked to other panes
+  app.share = () => {}; // replaced by `linkPanes`
   fillHead(app);
-  // once a button is up again: what is below the hint moves
+  // on "click", not "pointerdown": hiding the hint moves what is below it
   for (const type of ["click", "keydown", "wheel"]) addEventListener(type, () => $("hint").classList.add("gone"));
   listenToSearch(app);
   listenToPointers(app, ink);

@@ -1,4 +1,4 @@
-// What surrounds the plane. Names and labels become text, never markup: everything is built with textContent.
+// The panels around the plane. Names and labels become text, never markup: everything is built with textContent.
 
 const $ = (id) => document.getElementById(id);
 
@@ -35,7 +35,7 @@ function fillHead(app) {
   $("title").textContent = $("title").title = data.title;
   $("summary").textContent = parts.join(" · ");
   $("total").textContent = data.total || "";
-  $("search").placeholder = data.names ? "Find a name, or /expression/" : "Find a point by its number";
+  $("search").placeholder = data.names ? "Find a name, or /regular expression/" : "Find a point by its number";
   const hand = !document.documentElement.classList.contains("framed") ? "scroll to zoom, double-click" : "click and then scroll to zoom, double-click";
   const fingers = matchMedia("(pointer: coarse)").matches, pickClass = data.labelings.length ? "a class or " : "";
   $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
@@ -46,7 +46,6 @@ function fillHead(app) {
   $("ink").setAttribute("aria-label", `The hyperbolic plane with ${parts.join(", ")}`);
 }
 
-// ---------------------------------------------------------------- search
 
 const MOST_FOUND = 200; // results in the list
 
@@ -108,7 +107,6 @@ function listenToSearch(app) {
   });
 }
 
-// ---------------------------------------------------------------- legend
 
 /** One tab stop for a list of rows of buttons: the arrow keys move between rows and inside them. */
 function rove(list) {
@@ -143,7 +141,7 @@ function fillLegend(app) {
   buttons()[focused]?.focus();
 }
 
-/** A row to a class: a click selects it, to point at it lights it up. */
+/** A row for each class: a click selects its points, hovering highlights them. */
 function classRows(app) {
   const { classes, counts, codes } = app.colouring.labeling, colours = app.colouring.labeling[app.theme.name];
   const members = (code) => { const rows = []; codes.forEach((own, i) => { if (own === code) rows.push(i); }); return rows; };
@@ -171,7 +169,6 @@ function rampRows(app) {
 
 const noteRow = ({ note }) => (note ? [h("p", { class: "note", text: note })] : []);
 
-// ---------------------------------------------------------------- card
 
 function fillCard(app) {
   const { data } = app, mark = app.marks[app.marks.length - 1], card = $("card");
@@ -180,7 +177,7 @@ function fillCard(app) {
   const { i, pinned } = mark, facts = [["Radius", digits(data.radius[i]), "Distance from the origin"]];
   for (const { name, values } of data.columns || []) facts.push([name, digits(values[i]), ""]);
   const known = measuresOf(app), plain = { false: `near here, but not in the ${data.before}`,
-    lost: `near in the ${data.before}, but not here`, distortion: "change of distances to the nearest" };
+    lost: `near in the ${data.before}, but not here`, distortion: "change of the distances to the nearest" };
   for (const one of known.filter(({ key }) => plain[key])) {
     const byRank = known.find(({ key }) => key === { false: "trust", lost: "continuity" }[one.key]);
     const more = byRank ? ` ${byRank.words} ${percent(byRank.values[i])}: ${byRank.note}` : "";
@@ -201,14 +198,15 @@ function fillCard(app) {
   for (const list of card.querySelectorAll("ol")) rove(list);
 }
 
-/** A text about the point; addresses of the web become links. */
+/** A text about the point; web addresses become links. */
 function detailRow(name, text) {
   const link = /^https?:\/\/\S+$/.test(text);
   const value = link ? h("a", { href: text, target: "_blank", rel: "noopener noreferrer", text: text.replace(/^https?:\/\//, "") }) : text;
   return h("p", { class: "detail" }, h("b", { text: `${name} ` }), value);
 }
 
-/** Neighbours as buttons: those in the original with both distances, lost ones marked; those in the picture, added ones marked. */
+/** Neighbours as buttons: those in the original, with both distances and lost ones marked, and those in the picture, with added
+ * ones marked. */
 function neighbourRows(app, { i, here, there, added, lost, pinned }) {
   const { data } = app, before = data.before;
   const row = (j, far, mark) => h("li", { class: `${mark ? "changed" : ""}${app.shown[j] ? "" : " off"}` }, h("button", { onclick: () => app.flyToPoint(j) },
@@ -220,7 +218,7 @@ function neighbourRows(app, { i, here, there, added, lost, pinned }) {
   if (there) {
     out.push(head(`Nearest in the ${before}`, `${before} → here`), list("there", there.map(([j, d]) =>
       row(j, `${digits2(d)} → ${digits2(distanceAsBefore(data, i, j))}`, lost.has(j) && "lost"))));
-    if (data.graph_scale) out.push(h("p", { class: "note", text: `Here: distances in the picture divided by ${digits2(data.graph_scale)}, the length drawn for 1 in the graph.` }));
+    if (data.graph_scale) out.push(h("p", { class: "note", text: `Here: distances in the picture divided by ${digits2(data.graph_scale)}, the scale of the picture: the length of 1 in the graph.` }));
   }
   if (here.length) {
     out.push(head(there ? "Nearest in this picture" : "Nearest", "distance"),
@@ -228,7 +226,7 @@ function neighbourRows(app, { i, here, there, added, lost, pinned }) {
   }
   if (pinned && here.length) {
     const both = [i, ...new Set([...here, ...(there || [])].map(([j]) => j))];
-    out.push(h("div", { class: "acts" }, h("button", { id: "family", text: "Select these", onclick: () => app.select(both) })));
+    out.push(h("div", { class: "acts" }, h("button", { id: "family", text: "Select with neighbours", onclick: () => app.select(both) })));
   }
   return out;
 }
@@ -243,9 +241,8 @@ function announce(app, i) {
     near.length ? `nearest: ${near.join(", ")}` : null].filter(Boolean).join("; ");
 }
 
-// ---------------------------------------------------------------- what is not in sight
 
-/** A line that says how much of the data this picture leaves out, and why the model is what it is. */
+/** The note on what the picture leaves out, and why it is in the equidistant view. */
 function fillNote(app) {
   const { scene, data } = app, parts = [], of = (some, all, one, many) => `${some.toLocaleString("en")} of ${counted(all, one, many)} in view`;
   const lit = app.lit >= 0 ? ["name of this class", "names of this class"] : app.rows.length ? ["selected name", "selected names"] : ["name", "names"];
@@ -261,7 +258,7 @@ function fillNote(app) {
   $("lost").hidden = scene.marked > 0;
 }
 
-/** The whole plane small, with a mark where the view is: once one has gone in or away. */
+/** The overview: the whole plane, small, with a mark at the centre of the view. It is shown when the view has zoomed or moved. */
 function paintOverview(app) {
   const canvas = $("overview"), { data, theme } = app, side = 110, half = side / 2, { dpr } = app.frame;
   canvas.hidden = app.frame.width < 640 || (app.zoom < 1.6 && distance(app.view, app.start) < 1);

@@ -1,10 +1,10 @@
 // Mouse and touch on the plane.
 
-const CLICK = 4; // pixels a click may wander
+const CLICK = 4; // pixels that the pointer may move during a click
 const INSIDE = 1 - 1e-9; // of the radius of the disk: radius 21 in the plane
-const DEEP = 19; // radius up to which the pointer takes hold of the equidistant disk: beyond it places of the disk round together
+const DEEP = 19; // radius up to which the equidistant disk can be dragged: farther out, different places round to the same point
 
-/** Where a place on the screen is in the Poincaré disk, or on its inner side where it lies outside. */
+/** The point of the Poincaré disk at a place on the screen; places outside the disk are moved just inside. */
 function placeInDisk(app, x, y, inside = INSIDE) {
   const { frame } = app;
   let zx = (x - frame.cx) / frame.scale, zy = (frame.cy - y) / frame.scale;
@@ -61,7 +61,7 @@ function listenToPointers(app, canvas) {
     lasso = held.size === 1 && (event.shiftKey || app.on.lasso) ? { path: place(event), more: event.altKey || event.ctrlKey } : null;
     if (lasso) return;
     if (held.size === 1) startDrag(...place(event));
-    else if (drag) drag.moved = true; // two fingers are no click
+    else if (drag) drag.moved = true; // two fingers are not a click
   });
 
   canvas.addEventListener("pointermove", (event) => {

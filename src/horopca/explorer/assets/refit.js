@@ -1,7 +1,7 @@
 // HoroPCA with a free spine, from any dimension to the plane, and refinement. The page's script runs this in a worker, too.
 //
 // The formulas are those of docs/method.md. A spine is the span of two rows A of R^{1,d}; points come as their space parts
-// s (n times d numbers), t = sqrt(1 + |s|^2). Everything below is a value and its gradient, climbed by L-BFGS.
+// s (n times d numbers), t = sqrt(1 + |s|^2). Objectives return a value and its gradient, and L-BFGS maximises them.
 
 function randomNumbers(seed) {
   let state = seed >>> 0;
@@ -94,7 +94,6 @@ function meanOf(points) {
   return c;
 }
 
-// ---------------------------------------------------------------- the projection
 
 const inner = (a, b) => { let sum = 0; for (let k = 0; k < a.length; k++) sum += a[k] * b[k]; return sum; };
 const unit = (a) => { const size = Math.sqrt(inner(a, a)) || 1; return a.map((v) => v / size); };
@@ -164,7 +163,6 @@ function slide({ n, m, x }, A) {
   return { beta, eta, R, pullback };
 }
 
-// ---------------------------------------------------------------- the objectives
 
 /** Pairs (i, j) as two arrays: all of them, or shifts of the rows by a few random distances. */
 function somePairs(n, shifts, random) {
@@ -180,9 +178,9 @@ function somePairs(n, shifts, random) {
   return { first: Uint32Array.from(first), second: Uint32Array.from(second) };
 }
 
-const SMALL_FIT = 400; // points up to which all pairs are looked at
+const SMALL_FIT = 400; // up to this many points, all pairs are used
 
-/** All pairs of few points, and of many about `count` of them. */
+/** All pairs of few points, or about `count` pairs of many. */
 const pairsFor = (n, count, random) => somePairs(n, n <= SMALL_FIT ? n : Math.max(8, Math.round(count / n)), random);
 
 function distanceBetween({ x, m }, i, j) {
@@ -226,7 +224,6 @@ function objectiveOf(points, pairs, goal) {
   };
 }
 
-// ---------------------------------------------------------------- the climb
 
 /** L-BFGS with a backtracking step, upwards. */
 function climb(objective, start, most, tolerance = 1e-10) {
@@ -255,7 +252,7 @@ function climb(objective, start, most, tolerance = 1e-10) {
       if (next.value >= value + 1e-4 * step * slope) break;
       next = null;
     }
-    if (!next) { // on an edge, such as where a point meets the spine, the bends of the past mislead: once more without them
+    if (!next) { // at a kink, such as where a point lies on the spine, the memory misleads: try once more without it
       if (!memory.length) break;
       memory.length = 0;
       continue;
@@ -270,7 +267,7 @@ function climb(objective, start, most, tolerance = 1e-10) {
   return { point, value };
 }
 
-/** Bases to start from: spans of the directions of points, as they are and shaken, of all three kinds of spine. */
+/** Bases to start from: spans of directions of points, exact or perturbed, for all three kinds of spine. */
 function startsFor({ n, m, x }, count, random) {
   const direction = (shake) => {
     const at = random.below(n) * m;
@@ -286,7 +283,7 @@ function startsFor({ n, m, x }, count, random) {
 
 const firstOf = ({ m, x }, n) => ({ n, m, x: x.subarray(0, n * m) });
 
-/** A basis beside another: its span with some of every other direction in it. */
+/** A basis near another: the other one, perturbed in random directions. */
 function beside(A, m, random) {
   const size = (k) => Math.hypot(...A.subarray(k * m, (k + 1) * m)) / Math.sqrt(m), far = 2 * random.uniform();
   return A.map((v, k) => v + far * size(Math.floor(k / m)) * random.normal());
@@ -320,7 +317,6 @@ function searchSpine(points, goal, random) {
   return climb(objectiveOf(points, pairsFor(n, 100000, random), goal), found.point, rounds, tolerance).point;
 }
 
-// ---------------------------------------------------------------- answers to the page
 
 /** Images of points in the plane, as space parts (x, y interleaved). */
 function planeOf(points, A) {

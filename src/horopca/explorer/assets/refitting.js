@@ -1,10 +1,10 @@
 // Refitting and refining in a worker; the points move to the new picture along geodesics.
 
-const GOALS = { distortion: "keep distances", variance: "keep variance" };
+const GOALS = { distortion: "preserve distances", variance: "preserve variance" };
 const REFINE = "refine"; // the goal of a refinement, which is of all points
-const FEWEST = 4; // points that a refit makes sense for
+const FEWEST = 4; // a refit needs at least this many points
 
-// the page's own script, of which a worker uses `answerTo` alone
+// the page's own script; a worker only calls its `answerTo`
 const ENGINE = globalThis.document && URL.createObjectURL(new Blob([document.currentScript.textContent], { type: "text/javascript" }));
 
 const askWorker = (question) => new Promise((done, failed) => {
@@ -26,7 +26,7 @@ function addRefit(app) {
   const { data } = app;
   app.refitted = null;
   app.goal = "distortion";
-  app.isMeasured = () => !app.refitted && ofOriginal(data); // against the points before the reduction
+  app.isMeasured = () => !app.refitted && ofOriginal(data); // whether the measures of the page are those of this picture
 
   app.ask = (question) => ask({ original: data.original, d: data.dimension, ...question });
 
@@ -44,7 +44,7 @@ function addRefit(app) {
         return answer;
       }
       app.refitted = { goal, rows: [...rows], was: answer.was, is: answer.is, seconds: answer.seconds };
-      app.markTime(data.last); // it may have been moved meanwhile
+      app.markTime(data.last); // the user may have moved the slider meanwhile
       app.moveTo(matched(data.points, answer.plane, rows));
       return answer;
     } catch (error) {
@@ -94,14 +94,14 @@ function fillRefine(app) {
   button.textContent = app.refitting === REFINE ? "Refining …" : "Refine";
 }
 
-/** Coordinates x and y on the hyperboloid of all points, seen from the centre of some rows. */
+/** Coordinates x and y on the hyperboloid of all points, relative to the centre of some rows. */
 function fromCentre(points, rows) {
   const x = new Float64Array(points.n), y = new Float64Array(points.n);
   lookAt(points, { ...centreOf(points, rows), turn: 0 }, x, y);
   return [x, y];
 }
 
-/** The new places (x, y interleaved) turned, mirrored and moved to match the old ones of some rows best. */
+/** The new places (x, y interleaved), after the isometry that matches those of some rows best to the old places. */
 function matched(points, plane, rows) {
   const [x, y] = fromCentre(points, rows), centre = centreOf(points, rows);
   const [s, t] = fromCentre(polarPoints(...[0, 1].map((k) => plane.filter((_, at) => at % 2 === k))), rows);
@@ -126,10 +126,10 @@ const percent = (value) => `${(100 * value).toFixed(1)} %`;
 function refitRows(app) {
   const { data, refitted, rows } = app, out = [];
   if (rows.length >= FEWEST && data.original && ofOriginal(data)) {
-    const goal = choice("goal", "What a refit keeps", Object.entries(GOALS), app.goal, (value) => { app.goal = value; });
+    const goal = choice("goal", "What a refit preserves", Object.entries(GOALS), app.goal, (value) => { app.goal = value; });
     const text = app.refitting && app.refitting !== REFINE ? "Refitting …" : "Refit to these";
     out.push(h("div", { class: "acts" }, h("button", { id: "refit", text, disabled: Boolean(app.refitting), onclick: () => app.refit(),
-      title: "HoroPCA of the selected points alone: all points move to its picture" }), goal));
+      title: "Fit HoroPCA to the selected points alone, and move all points to the new picture" }), goal));
   }
   if (refitted) {
     const { was, is } = refitted, square = data.unit ** 2, kept = `${percent(was.distortion)} → ${percent(is.distortion)}`;
@@ -140,7 +140,7 @@ function refitRows(app) {
     h("div", { class: "acts" }, h("button", { id: "unfit", text: "Back to the first picture", onclick: () => app.unfit() })));
   }
   if (app.noBetter) {
-    out.push(h("p", { class: "note", id: "no-better", text: `No better picture of these ${counted(app.noBetter, "point", "points")} was found: it stays as it is.` }));
+    out.push(h("p", { class: "note", id: "no-better", text: `No better picture of these ${counted(app.noBetter, "point", "points")} was found: the picture is unchanged.` }));
   }
   return out;
 }

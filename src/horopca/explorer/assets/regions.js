@@ -1,8 +1,8 @@
 // Confidence regions of points: ellipses in their tangent spaces, taken into the plane by the exponential map.
 
 const MOST_REGIONS = 1000; // in one frame
-const LARGEST_REGION = 0.25; // of the area of the picture: larger ones are left out unless their points are pinned or selected
-const FLAT = 0.3; // pixels that a border may be off by
+const LARGEST_REGION = 0.25; // of the area of the picture; larger regions are omitted unless their points are pinned or selected
+const FLAT = 0.3; // pixels between a border and its polygon at most
 
 /** The border of the region of a point in pixels, [x, y, x, y, ...], as a closed curve that is right to FLAT of a pixel. */
 function borderOnScreen(app, i) {
@@ -66,11 +66,11 @@ function drawnRegions(app) {
   return found;
 }
 
-/** What the page says about the regions: their level, and how many are not drawn. */
+/** The note about the regions: their level, and how many are drawn. */
 function regionNote(app) {
   if (!app.regionsWanted) return [];
   const { regionsWanted: all, regionsDrawn: drawn, data } = app, count = (n) => n.toLocaleString("en");
-  const part = drawn < all ? `, ${count(drawn)} of ${count(all)} drawn: no larger than a quarter of the picture` : "";
+  const part = drawn < all ? `, ${count(drawn)} of ${count(all)} drawn (those no larger than a quarter of the picture)` : "";
   return [`regions: ${digits(100 * data.level)} % confidence${part}`];
 }
 

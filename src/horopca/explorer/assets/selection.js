@@ -1,4 +1,4 @@
-// The selection: made by the lasso, a class, a search or neighbours. It is lit, listed in a table, saved and refitted.
+// The selection: chosen by the lasso, a class, a search or neighbours. It is highlighted, listed in a table, saved and refitted.
 
 /** The shown points on the pixels that a path on the screen encloses. */
 function insideOf({ px, py, size }, path, { width, height }) {
@@ -42,9 +42,8 @@ function addSelection(app) {
   };
 }
 
-// ---------------------------------------------------------------- as a table and in files
 
-/** What is known of a point, as [column, value]: row, name, classes, texts, place in the picture, values and measures. */
+/** The record of a point in tables and files, as [column, value]: row, name, classes, texts, coordinates, values and measures. */
 function recordOf(app, i) {
   const { data } = app, { r, ux, uy } = pointAt(data.points, i), z = (data.unit * r) / (1 + timeOf(r));
   return [["row", i], ...(data.names ? [["name", data.names[i]]] : []), ...labelsOf(data, i),
@@ -70,7 +69,7 @@ const asJSON = (app) => `${JSON.stringify({ title: app.data.title, coordinates: 
   columns: recordOf(app, app.rows[0]).map(([column]) => column), // two may have the same name
   points: app.rows.map((i) => recordOf(app, i).map(([, value]) => value)) }, null, 1)}\n`;
 
-const TABLE_ROWS = 500; // shown in the table; the files have all
+const TABLE_ROWS = 500; // in the table; files have all rows
 
 /** The table of the selection, sorted by a column: by numbers as numbers, by texts in their natural order. */
 function showTable(app, column = 0, down = false) {
@@ -87,7 +86,7 @@ function showTable(app, column = 0, down = false) {
   if (!$("table").open) $("table").showModal();
 }
 
-/** Whether it could be copied. */
+/** Copy a text to the clipboard; returns whether it succeeded. */
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -105,7 +104,7 @@ async function copyText(text) {
 
 const saveText = (app, text, suffix, type) => download(new Blob([text], { type }), fileName(app, suffix, "selection"));
 
-/** How many points are selected, and buttons for them. */
+/** The panel with the number of selected points, and buttons for them. */
 function fillChosen(app) {
   const { data, rows } = app, panel = $("chosen");
   panel.hidden = !rows.length && !app.refitted && !app.refitting && !app.noBetter;
@@ -121,10 +120,10 @@ function fillChosen(app) {
   panel.replaceChildren(...(panel.hidden ? [] : [
     rows.length ? h("p", { class: "count" }, h("b", { text: counted(rows.length, "point", "points") }), " selected") : null,
     rows.length ? h("div", { class: "acts" },
-      button("fly", "Fly there", () => app.flyToSelection(), "Fit the selection into the picture"),
+      button("fly", "Fly there", () => app.flyToSelection(), "Centre the selection and zoom to it"),
       button("rows", "Table", () => showTable(app), "Show the selection as a table"),
       button("copy", "Copy names", copied, "Copy the names, one per line"),
-      button("csv", "CSV", () => saveText(app, asCSV(app), "csv", "text/csv"), "Save rows, names, classes, coordinates and values"),
+      button("csv", "CSV", () => saveText(app, asCSV(app), "csv", "text/csv"), "Save the row numbers, names, classes, coordinates and values of the selection"),
       button("json", "JSON", () => saveText(app, asJSON(app), "json", "application/json"), "Save the same as JSON"),
       button("clear", "Clear", () => app.select([]), "Select nothing (Esc)")) : null,
     ...refitRows(app),

@@ -1,5 +1,5 @@
-// The state of the page in its address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=… What is as at the start is left out, and so
-// are very long lists of rows.
+// The state of the page in its address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=… Values that are as at the start are
+// left out, and so are very long lists of rows.
 
 const LONGEST_LIST = 6000; // characters: longer addresses are cut by some programs
 
@@ -14,8 +14,8 @@ const sameCentre = (a, b) => a.r === b.r && a.ux === b.ux && a.uy === b.uy;
 const isPinned = ({ view, pin, data }) => pin >= 0 && sameCentre(view, pointAt(data.points, pin));
 const usualDensity = ({ data }) => (data.n >= DENSE ? "on" : "off");
 
-// A row for each part of the address, in the order in which they are set: `get` returns its text, empty where it is as at the start;
-// `set` takes any text, and those without sense as the empty one.
+// A row for each part of the address, in the order in which they are set. `get` returns its text, empty if it is as at the start.
+// `set` takes any text, and treats an invalid one as empty.
 const STATE = {
   time: { get: ({ data }) => unless(data.last, data.time),
     set: (app, text) => app.jumpTo(countIn(text, app.data.last, app.data.pane ?? app.data.last)) },
@@ -76,7 +76,7 @@ function writeRows(rows) {
   return length > LONGEST_LIST ? "" : runs.join(".");
 }
 
-/** The rows of such a text, those of n points alone, each once. */
+/** The inverse of `writeRows`, for n points; invalid and repeated rows are ignored. */
 function readRows(text, n) {
   const found = new Set();
   for (const run of text.split(".")) {

@@ -1,6 +1,6 @@
-// SVG that is painted like a canvas: the same functions paint the page, a PNG and an SVG. Circles and arcs remain such.
+// An SVG with the interface of a canvas: the same functions paint the page, a PNG and an SVG. Circles and arcs are not flattened.
 
-/** Text as XML has it: markup escaped, characters that XML has no place for dropped. */
+/** Text for XML: markup is escaped, and characters that XML does not allow are dropped. */
 const xml = (text) =>
   text.replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "")
     .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);

@@ -1,6 +1,7 @@
 // Several pictures of the same points: a slider, and a button that plays them.
 
-const MOVE = 500, MOST_PAUSE = 900, LEAST_PAUSE = 150, WHOLE = 12000; // milliseconds: by hand; played, a picture; and all of them
+// Milliseconds: a move between two pictures; while playing, the most and the least for one picture, and the aim for all of them.
+const MOVE = 500, MOST_PAUSE = 900, LEAST_PAUSE = 150, WHOLE = 12000;
 
 /** The points at a time; those of the last one are where the page starts. */
 const pictureAt = (data, time) => (time === data.last ? data.first : polarPoints(data[`x-${time}`], data[`y-${time}`]));
