@@ -94,7 +94,9 @@ def test_a_damaged_file_is_an_error_and_leaves_nothing(folder, command):
 
 def interrupted_in_compiled_code(*_):
     ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()  # Python only reports exceptions in such a callback
-    time.sleep(600)
+    end = time.monotonic() + 60  # only reached if the interrupt is lost
+    while time.monotonic() < end:
+        pass
 
 
 @pytest.mark.parametrize("fit", [lambda *_: signal.raise_signal(signal.SIGINT), interrupted_in_compiled_code])
