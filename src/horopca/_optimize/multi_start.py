@@ -47,7 +47,7 @@ EQUAL_VALUES = 1e-3  # Different optima whose values differ by less than this fr
 DIFFERENT_ANGLE = 0.1  # Optima are different if the angle between their spines (radians) is larger than this.
 SAME_ANGLE = 0.02  # Ascents whose spines differ by less than this angle (radians) lead to the same optimum.
 MERGED_KAPPA = 1e-7  # Below this kappa, where two ideal points are 1e-3 radians apart (4 sqrt(kappa)), they count as one.
-HOP_ASCENTS = 8  # The number of ascents that hop, the best ones. Four find the same except on CS Ph.D., where they lose 0.8 %.
+HOP_ASCENTS = 8  # The best ascents, at most n_init, hop. Four find the same except on CS Ph.D., where they lose 0.8 %.
 HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)  # In turn. Five lengths, with twice as many hops, lose 0.5 % on CS Ph.D. (four seeds).
 
 NEAR_GIVEN = 0.1  # Distance of starts from a given ideal point: 0.03 finds the same optima, 1 five times less often.
@@ -192,7 +192,7 @@ class Search(NamedTuple):
             return np.concatenate([np.linalg.qr(points[:, :, :d].mT)[0].mT, points[:, :, d:]], axis=2)
 
         tol = self.options.tol
-        first = Round(HOP_ASCENTS, size, n_offsets, 15, 0.03, tol)
+        first = Round(min(HOP_ASCENTS, self.options.n_init), size, n_offsets, 15, 0.03, tol)
         soft, sharp = climb(first), climb(Round(0, size, n_offsets, 20, 0.01, tol))
         best = sharp(self.ascend(family, scaled(points), [first])[0].points)
         for length in HOP_LENGTHS:
@@ -309,7 +309,8 @@ def search_greedy(search: Search, K: int, free: bool) -> Flag:
             candidates += [search.ascend(family, starts, search.rounds(len(starts))[0])[0].points, starts]
         points = np.concatenate(candidates)
         if k == 0 and search.sample.size <= FEW_ROWS:
-            points = np.concatenate([search.basin_hopping(family, points, SINGLE_HOPS), points])
+            factor = SINGLE_HOPS if search.objective == "variance" else 1
+            points = np.concatenate([search.basin_hopping(family, points, factor), points])
         best, another = search.ascend(family, points, last)
         bases.append(family(best.points[:1])[0][0])
         ends.append(best)
