@@ -283,7 +283,8 @@ def frechet_means(x: Array, w: Array) -> Array:
         r = xp.asinh(sinh)
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
         hessian = (u * (w * (1 - c))[..., None]).mT @ u + xp.sum(w * c, axis=1)[:, None, None] * eye
-        step = xp.linalg.solve(hessian, xp.sum((w * r)[..., None] * u, axis=1)[..., None])[..., 0]
+        gradient = xp.sum((w * r)[..., None] * u, axis=1)[..., None]
+        step = (xp.linalg.inv(hessian) @ gradient)[..., 0]  # array-api-compat 1.9 has no `solve` for torch
         size, spread = norm(step), xp.sqrt(xp.sum(w * r * r, axis=1))
         m = translate(lift(unit(step) * xp.sinh(size)[:, None]), m)
         lost = ~(size <= 1e-9 * (1 + spread))
